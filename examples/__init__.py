@@ -1,0 +1,1 @@
+"""WHAT AN EXAMPLE IS: from code fragment to frozen release."""

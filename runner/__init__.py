@@ -1,0 +1,1 @@
+"""CODE IN, OUTCOME OUT: knows no example and no person."""

@@ -1,0 +1,191 @@
+"""Environment, Execution, TestRow: what runs where, its state, its outcome, what was measured."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import CheckConstraint, F, Q, UniqueConstraint
+from django.db.models.functions import Now
+
+from runner.outcome import Outcome
+from runner.sandbox.base import Job
+
+
+class Environment(models.Model):
+    """The image, by digest, and the packages in which a version runs; `image_digest` is empty until it is built."""
+
+    name = models.SlugField(unique=True)
+    language = models.CharField(max_length=20, default="python")
+    language_version = models.CharField(max_length=20, blank=True)
+    packages = models.JSONField(default=dict, help_text="package name to exact version")
+    provides = models.JSONField(
+        default=list, help_text="top-level names a program may import beyond the standard library"
+    )
+    recipe_hash = models.CharField(max_length=64, blank=True)
+    image_digest = models.CharField(max_length=80, blank=True)
+    size_bytes = models.BigIntegerField(null=True)
+    built_at = models.DateTimeField(null=True)
+    log = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            CheckConstraint(
+                condition=Q(image_digest="", built_at=None)
+                | (~Q(image_digest="") & Q(built_at__isnull=False)),
+                name="environment_digest_iff_built",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Worker(models.Model):
+    """A worker process and what it last said of itself; pages read this, since only workers reach the engine."""
+
+    name = models.CharField(max_length=100, unique=True)
+    queues = models.JSONField(default=list)
+    boot = models.CharField(max_length=32, help_text="made at its start; its containers carry it as a label")
+    engine_error = models.TextField(
+        blank=True, help_text="why nothing can be executed; empty when all is well"
+    )
+    facts = models.JSONField(default=dict, help_text="host, engine, kernel, cgroup, pool sizes and modes")
+    started_at = models.DateTimeField(db_default=Now())
+    seen_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ExecutionQuerySet(models.QuerySet["Execution"]):
+    """Which executions."""
+
+    def open(self) -> ExecutionQuerySet:
+        """Not yet at an end: queued or running."""
+        return self.filter(state__in=[Execution.State.QUEUED, Execution.State.RUNNING])
+
+    def stale(self) -> ExecutionQuerySet:
+        """Claimed, but the lease is over by the database's clock: the worker is gone."""
+        return self.filter(state=Execution.State.RUNNING, lease_end__lt=Now())
+
+    def due(self) -> ExecutionQuerySet:
+        """Queued, and not waiting for a later try."""
+        return self.filter(state=Execution.State.QUEUED).filter(Q(retry_at=None) | Q(retry_at__lte=Now()))
+
+
+class Execution(models.Model):
+    """One request to the runner and what came of it."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "queued"
+        RUNNING = "running", "running"
+        FINISHED = "finished", "finished"
+        UNJUDGED = "unjudged", "unjudged"
+
+    class Queue(models.TextChoices):
+        INTERACTIVE = "interactive", "interactive"
+        BULK = "bulk", "bulk"
+
+    queue = models.CharField(max_length=20, choices=Queue)
+    environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="executions")
+    job_data = models.JSONField(help_text="what is to be executed: Job.as_json()")
+    listener = models.CharField(max_length=60, blank=True, help_text="channel group that is told of changes")
+
+    state = models.CharField(max_length=20, choices=State, default=State.QUEUED)
+    outcome = models.CharField(max_length=20, blank=True, choices=[(o.value, o.value) for o in Outcome])
+    tampered = models.BooleanField(default=False)
+    reason = models.TextField(blank=True, help_text="why it is unjudged or tried again, in plain words")
+    sequence = models.PositiveIntegerField(default=0, help_text="grows with every change")
+
+    claim = models.CharField(max_length=32, blank=True)
+    lease_end = models.DateTimeField(null=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    retry_at = models.DateTimeField(null=True)
+
+    exit_status = models.IntegerField(null=True)
+    signal = models.IntegerField(null=True)
+    cpu_seconds = models.FloatField(null=True)
+    wall_seconds = models.FloatField(null=True)
+    memory_bytes = models.BigIntegerField(null=True)
+    stdout = models.TextField(blank=True)
+    stderr = models.TextField(blank=True)
+    load_error = models.TextField(blank=True)
+    facts = models.JSONField(default=dict, help_text="image digest, mode, seed, limits, host, engine, kernel")
+
+    created_at = models.DateTimeField(db_default=Now())
+    leased_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    first_row_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = ExecutionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        indexes = [
+            models.Index(fields=["state", "lease_end"], name="execution_state_lease"),
+            models.Index(fields=["listener"], name="execution_listener"),
+        ]
+        constraints = [
+            CheckConstraint(
+                condition=Q(state="finished") ^ Q(outcome=""), name="execution_outcome_iff_finished"
+            ),
+            CheckConstraint(condition=Q(state="running") ^ Q(claim=""), name="execution_claim_iff_running"),
+            CheckConstraint(
+                condition=~Q(state="unjudged") | ~Q(reason=""), name="execution_unjudged_has_reason"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"execution {self.pk}: {self.outcome or self.state}"
+
+    @property
+    def job(self) -> Job:
+        """The job as the runner takes it."""
+        return Job.from_json(self.job_data)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more is to come."""
+        return self.state in (self.State.QUEUED, self.State.RUNNING)
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is finished, PASSED and not flagged."""
+        return self.outcome == Outcome.PASSED and not self.tampered
+
+
+class TestRow(models.Model):
+    """An authentic record of a test function, or of an assertion in one, in the order of arrival."""
+
+    __test__ = False  # not a test class, whatever pytest thinks of the name
+
+    execution = models.ForeignKey(Execution, on_delete=models.CASCADE, related_name="rows")
+    number = models.PositiveIntegerField()
+    test = models.CharField(max_length=200)
+    assertion = models.PositiveIntegerField(null=True)
+    outcome = models.CharField(max_length=20, choices=[(o.value, o.value) for o in Outcome])
+    line = models.PositiveIntegerField(null=True)
+    message = models.TextField(blank=True)
+    values = models.JSONField(default=list)
+    milliseconds = models.FloatField(default=0)
+
+    class Meta:
+        ordering = ["execution", "number"]
+        constraints = [UniqueConstraint(F("execution"), F("number"), name="testrow_execution_number")]
+
+    def __str__(self) -> str:
+        where = self.test if self.assertion is None else f"{self.test} assertion {self.assertion}"
+        return f"{where}: {self.outcome}"
+
+
+def bounded(text: str, limit: int = 64 << 10) -> str:
+    """Return the text without NUL (Postgres stores none), its middle left out where it is over `limit` characters."""
+    clean = text.replace("\x00", "\ufffd")
+    if len(clean) <= limit:
+        return clean
+    half = limit // 2
+    return f"{clean[:half]}\n… {len(clean) - 2 * half} characters left out …\n{clean[-half:]}"

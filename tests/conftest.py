@@ -1,0 +1,41 @@
+"""Fixtures for every kind of test: people by role, and settings that let tests run without a broker."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.accounts import create_account
+from annotation.models import User
+from config.access import Role
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture()
+def ann(db: None) -> User:
+    """An annotator."""
+    return create_account(username="ann", role=Role.ANNOTATOR, password=PASSWORD)
+
+
+@pytest.fixture()
+def ben(db: None) -> User:
+    """Another annotator."""
+    return create_account(username="ben", role=Role.ANNOTATOR, password=PASSWORD)
+
+
+@pytest.fixture()
+def curator(db: None) -> User:
+    """A curator."""
+    return create_account(username="cleo", role=Role.CURATOR, password=PASSWORD)
+
+
+@pytest.fixture()
+def admin_user(db: None) -> User:
+    """An admin."""
+    return create_account(username="adam", role=Role.ADMIN, password=PASSWORD)
+
+
+@pytest.fixture()
+def reader(db: None) -> User:
+    """A reader: downloads releases."""
+    return create_account(username="rita", role=Role.READER, password=PASSWORD)
