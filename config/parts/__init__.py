@@ -1,0 +1,1 @@
+"""The parts every page is drawn from: each function returns finished, escaped markup for one class of site.css."""

@@ -1,0 +1,126 @@
+// The shell's own behaviour, for every page. Loaded before the body, so that the chosen appearance holds from the first paint.
+// Everything is found by data attributes and works after htmx has swapped; docs/pages.md lists them.
+"use strict";
+(() => {
+  const root = document.documentElement
+  const kept = "benchwright-appearance"
+
+  function appearance() {
+    try { return localStorage.getItem(kept) || "system" } catch { return "system" }  // storage may be forbidden
+  }
+
+  function apply(choice) {
+    if (choice === "light" || choice === "dark") root.dataset.theme = choice
+    else delete root.dataset.theme
+  }
+
+  apply(appearance())
+
+  function cookie(name) {
+    return document.cookie.split("; ").find(pair => pair.startsWith(name + "="))?.slice(name.length + 1) || ""
+  }
+
+  // A note from base.html's templates, at the top of the page; one of each kind at a time.
+  function note(id) {
+    const place = document.getElementById("messages"), template = document.getElementById(id)
+    if (!place || !template) return
+    place.querySelector(`[data-note="${id}"]`)?.remove()
+    const copy = template.content.firstElementChild.cloneNode(true)
+    copy.dataset.note = id
+    place.append(copy)
+  }
+
+  function askToSignIn() {
+    const layer = document.getElementById("signed-out")
+    if (layer && !layer.open) layer.showModal()
+    document.dispatchEvent(new CustomEvent("signed-out"))
+  }
+
+  // Signing in elsewhere changes the token under an open page: the cookie is always the newest, the page's copy may not be.
+  function refreshToken(form) {
+    const field = form.elements?.namedItem("csrfmiddlewaretoken"), newest = cookie("csrftoken")
+    if (field && newest) field.value = newest
+  }
+
+  document.addEventListener("submit", event => refreshToken(event.target), true)
+
+  document.addEventListener("htmx:configRequest", event => {
+    const newest = cookie("csrftoken")
+    if (!newest) return
+    event.detail.headers["X-CSRFToken"] = newest
+    if (event.detail.parameters?.csrfmiddlewaretoken) event.detail.parameters.csrfmiddlewaretoken = newest
+  })
+
+  document.addEventListener("htmx:beforeSwap", event => {
+    const { xhr } = event.detail, signIn = document.body.dataset.signIn
+    const ledToSignIn = signIn && xhr.responseURL && new URL(xhr.responseURL).pathname === signIn
+    if (xhr.status === 401 || (ledToSignIn && location.pathname !== signIn)) {
+      event.detail.shouldSwap = false
+      event.detail.isError = false
+      askToSignIn()
+    }
+  })
+
+  document.addEventListener("htmx:responseError", event => {
+    const { status } = event.detail.xhr
+    if (status === 403) note("note-refused")
+    else if (status >= 500) note("note-fault")
+  })
+  document.addEventListener("htmx:sendError", () => note("note-unreached"))
+  document.addEventListener("htmx:timeout", () => note("note-unreached"))
+  document.addEventListener("htmx:afterRequest", event => {
+    if (event.detail.successful) document.querySelectorAll("#messages > [data-note]").forEach(old => old.remove())
+  })
+
+  document.addEventListener("change", event => {
+    const field = event.target
+    if (field.name === "appearance" && field.closest("[data-appearance]")) {
+      apply(field.value)
+      try { localStorage.setItem(kept, field.value) } catch { /* kept for this page only */ }
+    }
+    // data-all="ids": one box that sets every box of that name in its form or table
+    if (field.dataset.all) {
+      const scope = field.closest("form, table") || document
+      scope.querySelectorAll(`input[type=checkbox][name="${CSS.escape(field.dataset.all)}"]:not(:disabled)`).forEach(box => {
+        if (box.checked !== field.checked) { box.checked = field.checked; box.dispatchEvent(new Event("change", { bubbles: true })) }
+      })
+    }
+    // data-send: a filter sends its form as soon as it is changed
+    if (field.matches("[data-send]")) field.form?.requestSubmit()
+  })
+
+  document.addEventListener("click", event => {
+    document.querySelectorAll("details[data-menu][open]").forEach(menu => { if (!menu.contains(event.target)) menu.open = false })
+    const asked = event.target.closest?.("[data-print], [data-copy], [data-open]")
+    if (!asked) return
+    if ("print" in asked.dataset) window.print()
+    if (asked.dataset.copy) copy(asked)
+    if (asked.dataset.open) document.getElementById(asked.dataset.open)?.showModal()
+  })
+
+  // data-copy="id": the text of that element, or the value of that field, goes to the clipboard; the button says so
+  async function copy(button) {
+    const source = document.getElementById(button.dataset.copy)
+    if (!source) return
+    try {
+      await navigator.clipboard.writeText(source.value ?? source.textContent)
+      button.dataset.said ??= button.textContent
+      button.textContent = "Copied"
+      setTimeout(() => { button.textContent = button.dataset.said }, 2000)
+    } catch { source.select?.() }  // no clipboard without https: leave it selected
+  }
+
+  document.addEventListener("keydown", event => {
+    if (event.key !== "Escape") return
+    const menu = document.querySelector("details[data-menu][open]")
+    if (menu) { menu.open = false; menu.querySelector("summary").focus() }
+  })
+
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll("[data-appearance]").forEach(field => {
+      field.hidden = false
+      const chosen = field.querySelector(`[value="${appearance()}"]`)
+      if (chosen) chosen.checked = true
+    })
+  })
+})()
