@@ -7,35 +7,44 @@ import pytest
 from annotation.accounts import create_account
 from annotation.models import User
 from config.access import Role
+from tests.services import (
+    chosen_database,
+    either_database,
+    migrated_postgres,
+    postgres_url,
+    redis_url,
+)
+
+__all__ = ["chosen_database", "either_database", "migrated_postgres", "postgres_url", "redis_url"]
 
 PASSWORD = "correct horse battery"
 
 
-@pytest.fixture()
+@pytest.fixture
 def ann(db: None) -> User:
     """An annotator."""
     return create_account(username="ann", role=Role.ANNOTATOR, password=PASSWORD)
 
 
-@pytest.fixture()
+@pytest.fixture
 def ben(db: None) -> User:
     """Another annotator."""
     return create_account(username="ben", role=Role.ANNOTATOR, password=PASSWORD)
 
 
-@pytest.fixture()
+@pytest.fixture
 def curator(db: None) -> User:
     """A curator."""
     return create_account(username="cleo", role=Role.CURATOR, password=PASSWORD)
 
 
-@pytest.fixture()
+@pytest.fixture
 def admin_user(db: None) -> User:
     """An admin."""
     return create_account(username="adam", role=Role.ADMIN, password=PASSWORD)
 
 
-@pytest.fixture()
+@pytest.fixture
 def reader(db: None) -> User:
     """A reader: downloads releases."""
     return create_account(username="rita", role=Role.READER, password=PASSWORD)
