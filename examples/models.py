@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 from django.db.models.functions import Now
 
+from config.access import Role
 from runner.models import Environment, Execution
 
 if TYPE_CHECKING:
@@ -181,7 +182,9 @@ class Version(models.Model):
         indexes = [models.Index(fields=["check_state", "id"], name="version_check_state")]
         constraints = [
             UniqueConstraint(F("example"), F("number"), name="version_example_number"),
-            UniqueConstraint(F("example"), F("content_hash"), name="version_example_content"),
+            UniqueConstraint(
+                F("example"), F("content_hash"), F("environment"), name="version_example_content_environment"
+            ),
             CheckConstraint(condition=Q(number__gte=1), name="version_number_from_one"),
         ]
 
@@ -214,8 +217,24 @@ class Check(models.Model):
         return f"{self.name}: {self.state}"
 
 
+class ReleaseQuerySet(models.QuerySet["Release"]):
+    """Which releases."""
+
+    def visible_to(self, user: Person) -> ReleaseQuerySet:
+        """Curators see all, readers what is frozen, others none."""
+        if not user.is_authenticated:
+            return self.none()
+        if user.curates:
+            return self.all()
+        return self.frozen() if user.role == Role.READER else self.none()
+
+    def frozen(self) -> ReleaseQuerySet:
+        """Published: they never change again."""
+        return self.filter(state=Release.State.FROZEN)
+
+
 class Release(models.Model):
-    """A named, versioned publication of splits; once frozen it never changes again."""
+    """A named, versioned publication of splits; once frozen it never changes again (triggers refuse it)."""
 
     class State(models.TextChoices):
         DRAFT = "draft", "draft"
@@ -233,6 +252,8 @@ class Release(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     frozen_at = models.DateTimeField(null=True)
 
+    objects = ReleaseQuerySet.as_manager()
+
     class Meta:
         ordering = ["name", "-pk"]
         constraints = [
@@ -248,6 +269,15 @@ class Release(models.Model):
         return f"{self.name} {self.number}"
 
 
+class SplitQuerySet(models.QuerySet["Split"]):
+    """Which splits."""
+
+    def visible_to(self, user: Person) -> SplitQuerySet:
+        """Those of the releases a person sees; held-out ones only for curators."""
+        seen = self.filter(release__in=Release.objects.visible_to(user))
+        return seen if user.is_authenticated and user.curates else seen.filter(held_out=False)
+
+
 class Split(models.Model):
     """A named, seeded, by-repository selection of versions within a release (train, dev, test, held-out)."""
 
@@ -255,6 +285,8 @@ class Split(models.Model):
     name = models.SlugField(max_length=40)
     share = models.FloatField(help_text="part of the examples, 0 to 1")
     held_out = models.BooleanField(default=False, help_text="kept private: curators only")
+
+    objects = SplitQuerySet.as_manager()
 
     class Meta:
         ordering = ["release", "pk"]
@@ -286,6 +318,40 @@ class ReleaseItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.split} {self.position}"
+
+
+class ReleaseFileQuerySet(models.QuerySet["ReleaseFile"]):
+    """Which files."""
+
+    def visible_to(self, user: Person) -> ReleaseFileQuerySet:
+        """Those of the releases a person sees; the file of a held-out split only for curators."""
+        seen = self.filter(release__in=Release.objects.visible_to(user))
+        return seen if user.is_authenticated and user.curates else seen.exclude(split__held_out=True)
+
+
+class ReleaseFile(models.Model):
+    """A file of a frozen release, with its hash; a split's file has its text in the lines of its items."""
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="files")
+    split = models.OneToOneField(Split, null=True, on_delete=models.CASCADE, related_name="file")
+    name = models.CharField(max_length=60)
+    size_bytes = models.BigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    content = models.TextField(blank=True)
+
+    objects = ReleaseFileQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["release", "name"]
+        constraints = [
+            UniqueConstraint(F("release"), F("name"), name="releasefile_release_name"),
+            CheckConstraint(
+                condition=Q(split=None) | Q(content=""), name="releasefile_split_is_in_its_items"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class ImportReport(models.Model):

@@ -250,7 +250,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='version',
-            constraint=models.UniqueConstraint(models.F('example'), models.F('content_hash'), name='version_example_content'),
+            constraint=models.UniqueConstraint(models.F('example'), models.F('content_hash'), models.F('environment'), name='version_example_content_environment'),
         ),
         migrations.AddConstraint(
             model_name='version',
