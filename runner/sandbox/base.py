@@ -41,6 +41,8 @@ class Job:
     revealed  whether stdout, stderr, messages and values may be kept for the author: true for visible tests and
               scratch runs, false for anything that holds hidden tests (sandbox.md e.7)
     seed      PYTHONHASHSEED of the run
+    watch_network  whether the first attempt to use a network is noted in the facts (`network`): seen from inside,
+              so it is evidence for a check and never part of an outcome
     """
 
     program: str
@@ -51,6 +53,7 @@ class Job:
     revealed: bool = False
     seed: int = 0
     language: str = "python"
+    watch_network: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return the job as plain JSON values; `from_json` gives it back."""
