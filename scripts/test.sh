@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# make test: set up what the tests need, then run everything. The last line is pytest's own; exit 1 where anything failed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+. scripts/say.sh
+
+failed=()
+
+# stage NAME COMMAND...: run it, say how long it took, remember it when it failed.
+stage() {
+    local name=$1 began=$SECONDS
+    shift
+    say "$name"
+    if "$@"; then say "$name: ok after $((SECONDS - began)) s"; else
+        complain "$name: FAILED after $((SECONDS - began)) s"
+        failed+=("$name")
+    fi
+}
+
+set_up() {
+    scripts/venv.sh dev || exit 1
+    # Tests that need what is not here are skipped and say why, so none of these ends the run.
+    scripts/debian.sh postgresql redis-server chromium || true
+    if scripts/engine.sh; then
+        if is_root; then scripts/debian.sh mmdebstrap || true; fi
+        build_images
+    else
+        complain "Going on without an engine: tests marked docker are skipped."
+    fi
+}
+
+# The images are found by the hash of their recipe, so the database that asks for them here may be a passing one.
+build_images() {
+    local room status=0
+    room=$(mktemp -d)
+    BENCHWRIGHT_DATA=$room .venv/bin/python manage.py migrate --verbosity 0 &&
+        BENCHWRIGHT_DATA=$room .venv/bin/python manage.py build_environments || status=$?
+    rm -rf "$room"
+    return $status
+}
+
+set_up
+export PATH="$PWD/.venv/bin:$PATH"
+stage "ruff check" ruff check .
+stage "ruff format" ruff format --check .
+stage "mypy" mypy
+stage "import contracts" lint-imports
+stage "migrations" env BENCHWRIGHT_DATA="$(mktemp -d)" python manage.py makemigrations --check --dry-run
+if [ ${#failed[@]} -gt 0 ]; then complain "Failed before pytest: ${failed[*]}"; fi
+
+# Two cores are shared by containers, Chromium and the tests: two processes, and what measures or fills the pool is
+# kept together in one of them (loadgroup).
+pytest -n "${TEST_PROCESSES:-2}" --dist loadgroup --cov --cov-report=term:skip-covered "$@"
+status=$?
+[ ${#failed[@]} -eq 0 ] || exit 1
+exit $status
