@@ -1,0 +1,1 @@
+"""Python's ways: positions in source text, definitions, tests, indentation, answers."""

@@ -1,0 +1,103 @@
+import ast
+import asyncio
+
+import pytest
+
+from examples.masking import mask, test_source
+from examples.visible import assertion_lines, visible_part
+from tests.examples.published import exec_csn
+
+TWO = """def test_a():
+    x = 1
+    assert x == 1  # first
+    y = 2
+    assert y == 2
+    # hidden hint
+
+def test_b():
+    assert 3
+"""
+
+
+def test_all_24_published_records_show_the_first_third_rounded_up():
+    for record in exec_csn():
+        masked = mask(record["code"], record["func_name"])
+        part = visible_part(test_source(masked.tests), masked.expected, masked.block)
+        assert part.count == -(-part.total // 3) >= 1
+        assert part.expected == masked.expected
+        assert part.block == masked.block
+        assert ast.parse(part.text)
+        assert len(part.text) < len(test_source(masked.tests))
+
+
+def test_a_function_is_cut_after_its_nth_assertion_and_what_lies_beyond_becomes_a_stub():
+    part = visible_part(TWO, ("test_a", "test_b"), "test_a()\ntest_b()\n")
+    assert part.text == "def test_a():\n    x = 1\n    assert x == 1\n\ndef test_b():\n    pass\n"
+    assert (part.expected, part.count, part.total) == (("test_a",), 1, 3)
+
+
+def test_the_count_runs_on_over_the_functions():
+    part = visible_part(TWO, ("test_a", "test_b"), count=3)
+    assert (part.expected, part.count) == (("test_a", "test_b"), 3)
+    assert "assert 3" in part.text
+
+
+def test_none_is_visible_where_the_count_is_zero():
+    part = visible_part(TWO, ("test_a", "test_b"), count=0)
+    assert (part.expected, part.count, part.total) == ((), 0, 3)
+    assert "assert" not in part.text
+
+
+def test_a_count_beyond_the_total_shows_everything():
+    assert visible_part(TWO, ("test_a", "test_b"), count=99).count == 3
+
+
+def test_compound_statements_with_assertions_count_once_and_definitions_never():
+    source = """def test_a(self):
+    def mock():
+        assert False
+    for x in y:
+        assert x
+        assert x
+    with pytest.raises(ValueError):
+        f()
+    try:
+        f()
+    except ValueError:
+        raise AssertionError("no")
+    if a:
+        print(a)
+    elif b:
+        self.assertEqual(a, b)
+    mock.assert_called_once()
+    print(a)
+"""
+    assert visible_part(source, ("test_a",)).total == 5
+    assert assertion_lines(source, ("test_a",)) == {"test_a": [(4, 6), (7, 8), (9, 12), (13, 16), (17, 17)]}
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_a_generator_stays_one(count):
+    source = "def test_a():\n    assert 1\n    for x in ():\n        assert x\n    y = yield\n    assert y\n"
+    namespace = {}
+    exec(visible_part(source, ("test_a",), count=count).text, namespace)
+    assert list(namespace["test_a"]()) == []
+
+
+def test_a_coroutine_stays_one_and_a_one_liner_can_be_cut():
+    namespace = {}
+    part = visible_part("async def test_a(): x = 1; assert x; assert not x", ("test_a",), count=1)
+    exec(part.text, namespace)
+    assert asyncio.run(namespace["test_a"]()) is None
+    assert part.text == "async def test_a(): x = 1; assert x"
+
+
+def test_a_block_with_assertions_of_its_own_is_not_part_of_the_visible_tests():
+    assert visible_part(TWO, ("test_a",), "if __name__ == '__main__':\n    assert f() == 4\n").block == ""
+
+
+def test_other_code_beside_the_test_functions_stays():
+    part = visible_part(
+        "DATA = {1: 2}\n\ndef check(f):\n    assert f(1)\n    assert f(2)\n\nX = 1\n", ("check",)
+    )
+    assert part.text == "DATA = {1: 2}\n\ndef check(f):\n    assert f(1)\n\nX = 1\n"
