@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+NO_ASSERTION = "The test ended without a single assertion."
 
 
 class Outcome(StrEnum):
@@ -79,4 +81,54 @@ def judge(measurement: Measurement, expected: Sequence[str]) -> Judgement:
     The whole is PASSED only when every expected test has an authentic PASSED row; with no expected test it is
     PASSED when the program ran to its end (a scratch run).
     """
-    raise NotImplementedError
+    tests = tuple(_test(measurement, test) for test in expected)
+    return Judgement(_whole(measurement, tests), tests)
+
+
+def cause_of_end(measurement: Measurement) -> Outcome | None:
+    """Return the outcome that follows from how the process ended, None when it ended by itself after loading.
+
+    Our own reasons for a kill come before the signal it was made with; a program that signals itself is SIGNAL.
+    """
+    if measurement.out_of_memory:
+        return Outcome.MEMORY
+    if measurement.output_exceeded:
+        return Outcome.OUTPUT_LIMIT
+    if measurement.cpu_exceeded:
+        return Outcome.TIMEOUT_CPU
+    if measurement.wall_exceeded:
+        return Outcome.TIMEOUT_WALL
+    if measurement.signal is not None:
+        return Outcome.SIGNAL
+    return None if measurement.loaded else Outcome.LOAD_ERROR
+
+
+def _whole(measurement: Measurement, tests: Sequence[Row]) -> Outcome:
+    """Return the outcome of the execution, given the verdict on each expected test."""
+    cause = cause_of_end(measurement)
+    if cause is not None:
+        return cause
+    outcomes = {row.outcome for row in tests}
+    if Outcome.EARLY_EXIT in outcomes:
+        return Outcome.EARLY_EXIT
+    if tests:
+        return Outcome.PASSED if outcomes == {Outcome.PASSED} else Outcome.FAILED
+    return Outcome.PASSED if measurement.exit_status == 0 else Outcome.FAILED
+
+
+def _test(measurement: Measurement, test: str) -> Row:
+    """Return the verdict on one test function: its own row, which any failure inside it outweighs."""
+    rows = [row for row in measurement.rows if row.test == test]
+    endings = [row for row in rows if row.assertion is None]
+    if not measurement.loaded or not endings:
+        return Row(test, None, Outcome.NOT_RUN)
+    worst = next((row for row in endings if row.outcome is not Outcome.PASSED), None)
+    if worst is not None:
+        return worst
+    assertions = [row for row in rows if row.assertion is not None and row.outcome is not Outcome.NOT_RUN]
+    failed = next((row for row in assertions if row.outcome is not Outcome.PASSED), None)
+    if failed is not None:
+        return replace(failed, assertion=None, outcome=Outcome.FAILED)
+    if not assertions:
+        return replace(endings[0], outcome=Outcome.FAILED, message=NO_ASSERTION)
+    return endings[0]

@@ -1,0 +1,22 @@
+"""One profile per language: how its tests are laid out, built and run. Nothing outside knows a language's ways."""
+
+from __future__ import annotations
+
+from runner.languages.base import Language
+from runner.languages.python.profile import PythonProfile
+
+_PROFILES: dict[str, Language] = {profile.name: profile for profile in (PythonProfile(),)}
+
+
+class LanguageUnknown(ValueError):  # noqa: N818 - named for what is wrong, like SandboxUnavailable
+    """No profile of that name is installed."""
+
+
+def language(name: str) -> Language:
+    """Return the profile of a language. Raises LanguageUnknown."""
+    try:
+        return _PROFILES[name]
+    except KeyError:
+        raise LanguageUnknown(
+            f"There is no language profile {name!r}; there are: {', '.join(_PROFILES)}."
+        ) from None

@@ -1,0 +1,49 @@
+"""What a language must tell the sandbox: how to start its supervisor, and how a job's tests travel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from runner.sandbox.base import Job
+
+
+@dataclass(frozen=True)
+class PlannedAssertion:
+    """An assertion a test function holds, whether it is reached or not."""
+
+    test: str
+    assertion: int
+    line: int
+
+
+class Prepared(Protocol):
+    """A job's tests, ready to be sent."""
+
+    @property
+    def planned(self) -> tuple[PlannedAssertion, ...]:
+        """Return the assertions that stand in the expected tests, in source order."""
+        ...
+
+    def payload(self, run: Sequence[str]) -> bytes:
+        """Return the bytes for the program's process; `run` are the ids still to be run."""
+        ...
+
+
+class Language(Protocol):
+    """One profile per language."""
+
+    name: str
+
+    def command(self) -> list[str]:
+        """Return the command line of pid 1 of a box for this language."""
+        ...
+
+    def environment(self, seed: int) -> dict[str, str]:
+        """Return the environment variables this language needs for reproducible runs."""
+        ...
+
+    def prepare(self, job: Job) -> Prepared:
+        """Return the job's tests as this language's process takes them."""
+        ...

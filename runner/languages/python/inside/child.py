@@ -1,0 +1,208 @@
+"""The program's process: loads the program, then receives the tests and runs them. Standard library only."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from json import loads
+from time import perf_counter
+from types import CodeType, ModuleType
+from typing import Any
+
+from runner.languages.python.inside.reporter import TESTS_FILE, Reporter
+
+PROGRAM_FILE = "solution.py"
+BLOCK_FILE = "block.py"
+ERROR_CHARS = 3000
+
+Namespace = dict[str, Any]
+LOCATED = (ast.stmt, ast.expr, ast.excepthandler, ast.arg, ast.keyword, ast.alias, ast.pattern)
+
+
+def play(job: dict[str, Any], key: bytes, rows: int, tests: int) -> None:
+    """Load the job's program, fetch the tests from their pipe, run them; never returns."""
+    reporter = Reporter(rows, key)
+    hide_ourselves()
+    namespace = main_module()
+    error = load(job["program"], namespace)
+    if error:
+        reporter.say(load_error=error)
+        leave(1)
+    reporter.say(loaded=True)
+    with open(tests, "rb") as pipe:
+        nonce, sheet = pipe.read(32), pipe.read()
+    if not sheet:
+        os._exit(1)
+    reporter.renew(nonce, revealed=job["revealed"])
+    leave(run_tests(sheet, namespace, reporter))
+
+
+def hide_ourselves() -> None:
+    """Take our modules out of the program's way."""
+    for name in [name for name in sys.modules if name.startswith("runner.")]:
+        del sys.modules[name]
+
+
+def main_module() -> Namespace:
+    """Return the namespace of a fresh `__main__`, as a script would have it."""
+    module = ModuleType("__main__")
+    module.__file__ = f"/work/{PROGRAM_FILE}"
+    module.__dict__["__builtins__"] = sys.modules["builtins"]
+    sys.modules["__main__"] = module
+    sys.argv = [PROGRAM_FILE]
+    os.chdir("/work")
+    return module.__dict__
+
+
+def load(program: str, namespace: Namespace) -> str:
+    """Execute the program in the namespace; return "" or what went wrong, a traceback of its own lines."""
+    remember(PROGRAM_FILE, program)
+    try:
+        code = compile(program.removeprefix("\ufeff"), PROGRAM_FILE, "exec", dont_inherit=True)
+        exec(code, namespace)
+    except SystemExit as error:
+        return f"The program left while it was being loaded: SystemExit({error.code!r:.80})"
+    except BaseException as error:
+        return bounded(told(error))
+    return ""
+
+
+def run_tests(sheet: bytes, namespace: Namespace, reporter: Reporter) -> int:
+    """Define the tests and run them, by the published block or one by one; return the exit status."""
+    told_by_host = loads(sheet)
+    namespace[told_by_host["name"]] = reporter
+    if reporter.revealed:
+        remember(TESTS_FILE, told_by_host["text"])
+        remember(BLOCK_FILE, told_by_host["block_text"])
+    try:
+        code = compiled(told_by_host["source"], told_by_host["lines"], TESTS_FILE)
+        block = compiled(told_by_host["block"], told_by_host["block_lines"], BLOCK_FILE)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reporter.say(tests_error=bounded(told(error)) if reporter.revealed else "The tests do not compile.")
+        return 1
+    status = guarded(lambda: exec(code, namespace))
+    if status is not None:
+        return status
+    if told_by_host["scratch"]:
+        return run_scratch(told_by_host["block_text"], namespace)
+    if told_by_host["block_text"]:
+        return guarded(lambda: exec(block, namespace)) or 0
+    for test in told_by_host["run"]:
+        drive(test, namespace, reporter)
+    return 0
+
+
+def compiled(source: str, lines: list[int], filename: str) -> CodeType:
+    """Return the code of an instrumented text, with the line numbers of the text it was made from."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree) if lines else ():
+        if isinstance(node, LOCATED):
+            node.lineno = node.end_lineno = lines[node.lineno - 1]
+            node.col_offset = node.end_col_offset = 0
+    return compile(tree, filename, "exec", dont_inherit=True)
+
+
+def guarded(run: Callable[[], None]) -> int | None:
+    """Run; return None at a normal end, else the exit status after the traceback has been printed."""
+    try:
+        run()
+    except SystemExit as error:
+        if error.code is None or isinstance(error.code, int):
+            return (error.code or 0) & 255
+        print(error.code, file=sys.stderr)
+        return 1
+    except BaseException as error:
+        print(told(error), file=sys.stderr, end="")
+        return 1
+    return None
+
+
+def run_scratch(snippet: str, namespace: Namespace) -> int:
+    """Run an author's snippet like a console: the value of a last expression is printed."""
+    remember(BLOCK_FILE, snippet)
+
+    def run() -> None:
+        tree = ast.parse(snippet, BLOCK_FILE)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, BLOCK_FILE, "exec", dont_inherit=True), namespace)
+        if isinstance(last, ast.Expr):
+            code = compile(ast.Expression(last.value), BLOCK_FILE, "eval", dont_inherit=True)
+            value = eval(code, namespace)  # noqa: S307 - running the author's own code is what this process is for
+            if value is not None:
+                print(repr(value))
+
+    return guarded(run) or 0
+
+
+def drive(test: str, namespace: Namespace, reporter: Reporter) -> None:
+    """Call one test function without arguments and wait for it; what escapes its body is recorded here."""
+    began = perf_counter()
+    try:
+        result = found(test, namespace)()
+        if inspect.isawaitable(result):
+            import asyncio
+
+            asyncio.run(awaited(result))
+        elif inspect.isgenerator(result):
+            for _ in result:
+                pass
+    except BaseException as error:
+        if reporter.revealed and not isinstance(error, SystemExit):
+            print(told(error), file=sys.stderr, end="")
+        reporter.ended(test, error, milliseconds=(perf_counter() - began) * 1000)
+
+
+def found(test: str, namespace: Namespace) -> Callable[[], Any]:
+    """Return the test function with this id; `Class.method` is bound to a fresh object of the class."""
+    owner, _, method = test.rpartition(".")
+    if not owner:
+        function: Callable[[], Any] = namespace[test]
+        return function
+    kind = namespace[owner]
+    return kind(method).debug if hasattr(kind, "debug") else getattr(kind(), method)  # type: ignore[no-any-return]
+
+
+async def awaited(result: Any) -> None:
+    """Wait for anything that can be awaited, inside a loop."""
+    await result
+
+
+def remember(filename: str, text: str) -> None:
+    """Let tracebacks and `inspect` show the lines of a text that is in no file."""
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+
+
+def told(error: BaseException) -> str:
+    """Return the traceback of an exception without our own frames."""
+    try:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename not in (
+            PROGRAM_FILE,
+            TESTS_FILE,
+            BLOCK_FILE,
+        ):
+            trace = trace.tb_next
+        return "".join(traceback.format_exception(type(error), error, trace))
+    except BaseException:
+        return "An exception that cannot be shown.\n"
+
+
+def bounded(text: str) -> str:
+    """Return the text, its middle left out when it is long."""
+    half = ERROR_CHARS // 2
+    return text if len(text) <= ERROR_CHARS else f"{text[:half]}\n[...]\n{text[-half:]}"
+
+
+def leave(status: int) -> None:
+    """End this process at once, with what was printed; exit handlers of the program have no say."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:  # noqa: S112 - a stream the program broke has nothing left to say
+            continue
+    os._exit(status)

@@ -1,0 +1,207 @@
+"""Writes the rows of a test as it runs, on a pipe of their own, each with the proof that it is authentic.
+
+Standard library only. Everything the reporter needs is bound when it is loaded, so a program that patches `json`,
+`os` or `time` for good (real tests do) does not stop it. It cannot keep code of the same interpreter from reading
+its key: that is what the canary is for (sandbox.md, e.4 and e.6).
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2s
+from json import dumps
+from os import write
+from reprlib import Repr
+from time import perf_counter
+from types import TracebackType
+from typing import Any
+
+ROW_BYTES = 3800  # below PIPE_BUF with tag and line ends, so that one write is one row
+VALUE_CHARS = 400
+TESTS_FILE = "tests.py"
+
+
+def shown(value: object) -> str:
+    """Return a bounded repr; a hostile `__repr__` yields a note instead."""
+    try:
+        text = str(_BOUNDED.repr(value))
+        return text if len(text) <= VALUE_CHARS else text[: VALUE_CHARS - 3] + "..."
+    except BaseException:
+        return "<a value whose repr failed>"
+
+
+def described(error: BaseException) -> str:
+    """Return `Type: text` of an exception, bounded; a hostile `__str__` yields the type alone."""
+    name = str(type.__getattribute__(type(error), "__name__"))
+    try:
+        text = str.__str__(str(error))[:VALUE_CHARS]
+    except BaseException:
+        text = ""
+    return f"{name}: {text}" if text else name
+
+
+def line_of(trace: TracebackType | None) -> int | None:
+    """Return the innermost line of the tests in a traceback."""
+    line = None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == TESTS_FILE:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def _bounded_repr() -> Repr:
+    bounded = Repr()
+    bounded.maxlevel = 5
+    bounded.maxdict = bounded.maxlist = bounded.maxtuple = bounded.maxset = bounded.maxfrozenset = 40
+    bounded.maxstring = bounded.maxlong = bounded.maxother = VALUE_CHARS
+    return bounded
+
+
+_BOUNDED = _bounded_repr()
+
+
+class Reporter:
+    """Stands in the tests' namespace under a random name; what the instrumentation calls."""
+
+    def __init__(self, descriptor: int, key: bytes) -> None:
+        self._descriptor = descriptor
+        self._key = key
+        self._seq = 0
+        self._active: list[Test] = []
+        self.revealed = False
+
+    def renew(self, key: bytes, *, revealed: bool) -> None:
+        """Go on under the nonce that came with the tests."""
+        self._key, self._seq, self.revealed = key, 0, revealed
+
+    def say(self, **facts: Any) -> None:
+        """Write one authentic row."""
+        self._seq += 1
+        payload = dumps({"seq": self._seq, **facts}).encode()
+        while len(payload) > ROW_BYTES:
+            facts = {name: _halved(value) for name, value in facts.items()}
+            payload = dumps({"seq": self._seq, **facts}).encode()
+        tag = blake2s(payload, key=self._key, digest_size=16).hexdigest().encode()
+        write(self._descriptor, b"\n" + tag + b" " + payload + b"\n")
+
+    def test(self, test: str, assertions: int) -> Test:
+        """Return the context in which a test function's body runs; `assertions` is how many it holds itself."""
+        return Test(self, test, assertions)
+
+    def at(self, number: int, line: int) -> Assertion:
+        """Return the n-th assertion outside all test functions, as part of the test that is running."""
+        if not self._active:
+            return Assertion(None, number, line)
+        test = self._active[-1]
+        return test.at(test.assertions + number, line)
+
+    def enter(self, test: Test) -> None:
+        self._active.append(test)
+
+    def leave(self, test: Test) -> None:
+        if test in self._active:
+            self._active.remove(test)
+
+    def ended(
+        self, test: str, error: BaseException | None, *, milliseconds: float, line: int | None = None
+    ) -> None:
+        """Write the completion record of a test function, for its normal end or for what ended it."""
+        outcome = "PASSED" if error is None else "EARLY_EXIT" if isinstance(error, SystemExit) else "FAILED"
+        message = described(error) if error is not None and self.revealed else ""
+        self.say(
+            test=test, assertion=None, outcome=outcome, line=line, message=message, values=[], ms=milliseconds
+        )
+
+
+def _halved(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_halved(item) for item in value]
+    return value[: len(value) // 2] if isinstance(value, str) and len(value) > 40 else value
+
+
+class Test:
+    """A test function while its body runs; swallows what ends it, so that a published block goes on."""
+
+    def __init__(self, reporter: Reporter, test: str, assertions: int) -> None:
+        self.reporter, self.test, self.assertions = reporter, test, assertions
+        self.open: Assertion | None = None
+        self.reported: set[tuple[int, str]] = set()
+        self.began = 0.0
+
+    def __enter__(self) -> Test:
+        self.reporter.say(begin=self.test)
+        self.reporter.enter(self)
+        self.began = perf_counter()
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: TracebackType | None) -> bool:
+        self.reporter.leave(self)
+        spent = (perf_counter() - self.began) * 1000
+        if error is not None and self.open is not None:
+            self.row(self.open, "FAILED", described(error) if self.reporter.revealed else "", [])
+        self.reporter.ended(self.test, error, milliseconds=spent, line=line_of(trace))
+        return True
+
+    def at(self, number: int, line: int) -> Assertion:
+        """Return the n-th assertion of this test, about to be evaluated."""
+        self.open = Assertion(self, number, line)
+        return self.open
+
+    def row(self, assertion: Assertion, outcome: str, message: str, values: list[str]) -> None:
+        """Write an assertion's row, once for each outcome it comes to."""
+        self.open = None
+        if (assertion.number, outcome) in self.reported:
+            return
+        self.reported.add((assertion.number, outcome))
+        spent = (perf_counter() - self.began) * 1000
+        self.reporter.say(
+            test=self.test,
+            assertion=assertion.number,
+            outcome=outcome,
+            line=assertion.line,
+            message=message,
+            values=values,
+            ms=spent,
+        )
+
+
+class Assertion:
+    """One assertion while it is evaluated: notes its operands, says how it came out."""
+
+    __slots__ = ("line", "number", "operands", "test", "value")
+
+    def __init__(self, test: Test | None, number: int, line: int) -> None:
+        self.test, self.number, self.line = test, number, line
+        self.operands: dict[int, Any] = {}
+        self.value: Any = None
+
+    def of(self, place: int, value: Any) -> Any:
+        """Note an operand of the comparison and hand it on."""
+        self.operands[place] = value
+        return value
+
+    def holds(self, value: Any) -> bool:
+        """Return whether the assertion holds; a row says so if it does."""
+        self.value = value
+        if not value:
+            return False
+        if self.test is not None:
+            self.test.row(self, "PASSED", "", [])
+        return True
+
+    def failed(self, *message: Any) -> AssertionError:
+        """Return the error to raise for an assertion that does not hold, after its row."""
+        test = self.test
+        if test is not None:
+            revealed = test.reporter.revealed
+            operands = [*self.operands.values()][:8] or ([] if isinstance(self.value, bool) else [self.value])
+            values = [shown(value) for value in operands] if revealed else []
+            test.row(self, "FAILED", _text(message) if revealed else "", values)
+        return AssertionError(*message)
+
+
+def _text(message: tuple[Any, ...]) -> str:
+    """Return an assertion's own message as text, bounded."""
+    if not message:
+        return ""
+    return message[0][:VALUE_CHARS] if isinstance(message[0], str) else shown(message[0])

@@ -1,0 +1,91 @@
+"""The Python profile: the box needs nothing but `python3`; what runs in it is sent as the command's argument."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from runner.languages.base import PlannedAssertion
+from runner.languages.python.instrument import Instrumented, instrument
+from runner.sandbox.base import Job
+
+INSIDE = (
+    "runner.sandbox.inside.supervisor",
+    "runner.languages.python.inside.reporter",
+    "runner.languages.python.inside.child",
+)
+# Loaded before the job comes, so that a submission does not wait for them.
+PRELOADED = (
+    "math,re,collections,itertools,functools,typing,string,random,heapq,bisect,operator,copy,decimal,datetime"
+)
+BOOTSTRAP = """
+import sys, types
+import {preloaded}
+for name, source in {sources!r}:
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(compile(source, "<" + name + ">", "exec"), module.__dict__)
+sys.modules[{supervisor!r}].serve(sys.modules[{child!r}].play)
+"""
+
+
+@dataclass(frozen=True)
+class PreparedTests:
+    """A job's tests, instrumented."""
+
+    job: Job
+    made: Instrumented
+    planned: tuple[PlannedAssertion, ...]
+
+    def payload(self, run: Sequence[str]) -> bytes:
+        """Return the sheet the program's process reads: instrumented texts, and what to run."""
+        made, job = self.made, self.job
+        sheet = {
+            "name": made.name,
+            "source": made.tests.source,
+            "lines": made.tests.lines,
+            "block": made.block.source,
+            "block_lines": made.block.lines,
+            "text": job.tests if job.revealed else "",
+            "block_text": job.block,
+            "scratch": not job.expected,
+            "run": list(run),
+        }
+        return json.dumps(sheet).encode()
+
+
+class PythonProfile:
+    """Python 3.11 and later."""
+
+    name = "python"
+
+    def command(self) -> list[str]:
+        """Return the interpreter and the supervisor; `-I` is not used, it would ignore PYTHONHASHSEED."""
+        return ["python3", "-P", "-s", "-B", "-c", _bootstrap()]
+
+    def environment(self, seed: int) -> dict[str, str]:
+        """Return what makes two runs alike."""
+        return {
+            "PYTHONHASHSEED": str(seed),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+            "MKL_NUM_THREADS": "1",
+            "MPLBACKEND": "Agg",
+            "MPLCONFIGDIR": "/tmp",  # noqa: S108 - inside the box
+        }
+
+    def prepare(self, job: Job) -> PreparedTests:
+        """Return the tests with reporting put in; a scratch snippet stays as it is."""
+        made = instrument(job.tests, job.block if job.expected else "", job.expected)
+        planned = tuple(PlannedAssertion(*assertion) for assertion in made.planned)
+        return PreparedTests(job, made, planned)
+
+
+@cache
+def _bootstrap() -> str:
+    root = Path(__file__).resolve().parents[3]
+    sources = [(name, (root / (name.replace(".", "/") + ".py")).read_text()) for name in INSIDE]
+    return BOOTSTRAP.format(preloaded=PRELOADED, sources=sources, supervisor=INSIDE[0], child=INSIDE[-1])

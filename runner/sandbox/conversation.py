@@ -1,0 +1,194 @@
+"""The host's side of one run: sends the job, reads rows as they come, decides what runs next, sums up."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from runner.languages.base import Prepared
+from runner.outcome import Measurement, Outcome, Row, cause_of_end
+from runner.sandbox.base import Job, OnRow, SandboxUnavailable
+from runner.sandbox.stream import BoxStream, Frame, StreamTimeout
+
+SLACK_SECONDS = 5.0
+SEND_SECONDS = 20.0
+NAME_AFTER_SECONDS = 0.05
+ROWS = 20_000
+
+
+class Conversation:
+    """One job in one box."""
+
+    def __init__(self, stream: BoxStream, job: Job, prepared: Prepared, on_row: OnRow) -> None:
+        self.stream, self.job, self.prepared, self.on_row = stream, job, prepared, on_row
+        self.rows: list[Row] = []
+        self.done: set[str] = set()
+        self.open: str | None = None
+        self.tests_error = ""
+        self.ends: list[Measurement] = []
+        self.began = time.monotonic()
+
+    def begin(self) -> None:
+        """Send the program and its limits. Raises SandboxUnavailable when the box is gone."""
+        limits = self.job.limits
+        header = {
+            "program": self.job.program,
+            "revealed": self.job.revealed,
+            "cpu_seconds": limits.cpu_seconds,
+            "wall_seconds": limits.wall_seconds,
+            "output_bytes": limits.output_bytes,
+        }
+        self.stream.send(json.dumps(header).encode(), timeout=SEND_SECONDS)
+
+    def finish(
+        self, facts: dict[str, str], *, on_slow: Callable[[], None], kill: Callable[[], None]
+    ) -> Measurement:
+        """Follow the run to its end and return what happened.
+
+        `on_slow` is called once when the run is still going after a moment; `kill` ends a box that did not keep its
+        own wall limit, which then decides. Raises SandboxUnavailable when the box ends without a word.
+        """
+        deadline = self.began + self.job.limits.wall_seconds + SLACK_SECONDS
+        slow_at: float | None = self.began + NAME_AFTER_SECONDS
+        while True:
+            try:
+                frame = self.stream.receive(until=min(deadline, slow_at or deadline))
+            except StreamTimeout:
+                if slow_at is not None:
+                    slow_at = None
+                    on_slow()
+                    continue
+                kill()
+                self.ends.append(self._overdue())
+                break
+            if self._is_last(frame):
+                break
+        return self._sum(facts)
+
+    def _is_last(self, frame: Frame) -> bool:
+        """Take one frame from the box; return whether the run is over."""
+        kind = frame["kind"]
+        if kind == "loaded":
+            self.stream.send(self.prepared.payload(self._remaining()), timeout=SEND_SECONDS)
+        elif kind == "row":
+            self._row(frame["row"])
+        elif kind == "ended":
+            self.ends.append(self._measurement(frame["facts"]))
+            if not self._goes_on():
+                return True
+            self.stream.send(b'"again"', timeout=SEND_SECONDS)
+        elif kind == "dirty":
+            return True
+        else:
+            raise SandboxUnavailable(f"The box sent {kind!r}, which it should not.")
+        return False
+
+    def _remaining(self) -> list[str]:
+        return [test for test in self.job.expected if test not in self.done]
+
+    def _row(self, said: Frame) -> None:
+        """Take an authentic row; of hidden tests only outcome, place and time are kept."""
+        if "begin" in said:
+            self.open = said["begin"]
+        elif "tests_error" in said:
+            self.tests_error = said["tests_error"]
+        else:
+            revealed = self.job.revealed
+            self._add(
+                Row(
+                    test=said["test"],
+                    assertion=said["assertion"],
+                    outcome=Outcome(said["outcome"]),
+                    line=said["line"],
+                    message=said["message"] if revealed else "",
+                    values=tuple(said["values"]) if revealed else (),
+                    milliseconds=round(said["ms"], 3),
+                )
+            )
+
+    def _add(self, row: Row) -> None:
+        if row.assertion is None:
+            self.done.add(row.test)
+            self.open = None if self.open == row.test else self.open
+        if len(self.rows) < ROWS:
+            self.rows.append(row)
+            self.on_row(row)
+
+    def _goes_on(self) -> bool:
+        """Give the test the process died in its outcome; return whether a fresh process can run others."""
+        end = self.ends[-1]
+        cause = cause_of_end(end)
+        if not end.loaded or self.tests_error:
+            return False
+        if self.open is not None:
+            self._add(Row(self.open, None, cause or Outcome.EARLY_EXIT))
+        elif not self.done or not self._remaining():
+            return False
+        elif not self.job.block:
+            self._add(Row(self._remaining()[0], None, cause or Outcome.EARLY_EXIT))
+        runs_one_by_one = not self.job.block
+        return (
+            runs_one_by_one
+            and bool(self._remaining())
+            and cause not in (Outcome.TIMEOUT_WALL, Outcome.OUTPUT_LIMIT)
+        )
+
+    def _measurement(self, facts: Frame) -> Measurement:
+        return Measurement(rows=(), facts={}, **facts)
+
+    def _overdue(self) -> Measurement:
+        """Return the facts of a box we had to kill: only our clock has something to say."""
+        wall = time.monotonic() - self.began
+        return Measurement(
+            loaded=True,
+            rows=(),
+            exit_status=None,
+            signal=None,
+            out_of_memory=False,
+            cpu_exceeded=False,
+            wall_exceeded=True,
+            output_exceeded=False,
+            cpu_seconds=0.0,
+            wall_seconds=wall,
+            memory_bytes=0,
+        )
+
+    def _sum(self, facts: dict[str, str]) -> Measurement:
+        """Return one measurement for all processes of the run: the first bad end stands for the whole."""
+        first = self.ends[0]
+        bad = next(
+            (end for end in self.ends if cause_of_end(end) is not None or end.exit_status != 0), self.ends[-1]
+        )
+        load_error = first.load_error
+        if not first.loaded and not load_error:
+            load_error = f"The program left while it was being loaded, with status {first.exit_status}."
+        return replace(
+            bad,
+            loaded=first.loaded and not self.tests_error,
+            load_error=self.tests_error or ("" if first.loaded else load_error),
+            rows=(*self.rows, *self._not_reached()),
+            out_of_memory=any(end.out_of_memory for end in self.ends),
+            cpu_exceeded=any(end.cpu_exceeded for end in self.ends),
+            wall_exceeded=any(end.wall_exceeded for end in self.ends),
+            output_exceeded=any(end.output_exceeded for end in self.ends),
+            cpu_seconds=max(end.cpu_seconds for end in self.ends),
+            wall_seconds=sum(end.wall_seconds for end in self.ends),
+            memory_bytes=max(end.memory_bytes for end in self.ends),
+            stdout=self._joined([end.stdout for end in self.ends]),
+            stderr=self._joined([end.stderr for end in self.ends]),
+            facts=facts,
+        )
+
+    def _joined(self, texts: list[str]) -> str:
+        return "".join(texts)[: 2 * self.job.limits.output_bytes]
+
+    def _not_reached(self) -> list[Row]:
+        """Return a NOT_RUN row for every assertion that stands in a test and was not reached."""
+        reached = {(row.test, row.assertion) for row in self.rows}
+        return [
+            Row(planned.test, planned.assertion, Outcome.NOT_RUN, line=planned.line)
+            for planned in self.prepared.planned
+            if (planned.test, planned.assertion) not in reached
+        ]

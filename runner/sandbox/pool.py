@@ -1,0 +1,133 @@
+"""Warm single-use containers: started ahead, taken once, gone afterwards; for interactive runs."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Mapping
+from queue import SimpleQueue
+
+import structlog
+
+from runner.languages import language
+from runner.outcome import Measurement
+from runner.sandbox.base import Job, Limits, OnRow, OnStarted, SandboxUnavailable
+from runner.sandbox.containers import MODE, ColdSandbox, run_in_box
+from runner.sandbox.engine import POOL_LIFE_SECONDS, Box, Engine
+from runner.sandbox.settings import BoxSettings
+
+LIFE_SECONDS = POOL_LIFE_SECONDS / 2
+RETRY_SECONDS = 2.0
+WARM_LIMITS = Limits.for_cpu(1)
+
+log = structlog.get_logger(__name__)
+
+
+class Pool:
+    """A sandbox that keeps boxes waiting, so many for each image; an image it does not keep starts cold.
+
+    A waiting box has hash seed 0 and the usual memory and process limits; a job that asks for others starts cold.
+    Safe to use from several threads.
+    """
+
+    mode = MODE
+
+    def __init__(
+        self, engine: Engine, sizes: Mapping[str, int], *, threads: int = 2, lang: str = "python"
+    ) -> None:
+        self.engine = engine
+        self.cold = ColdSandbox(engine)
+        self.sizes = dict(sizes)
+        self.language = language(lang)
+        self._waiting: dict[str, deque[Box]] = defaultdict(deque)
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._work: SimpleQueue[str | Box | None] = SimpleQueue()
+        self._threads = [
+            threading.Thread(target=self._tend, name=f"pool-{n}", daemon=True) for n in range(threads)
+        ]
+        for thread in self._threads:
+            thread.start()
+        for image, size in self.sizes.items():
+            for _ in range(size):
+                self._work.put(image)
+
+    def run(self, job: Job, *, image: str, name: str, on_started: OnStarted, on_row: OnRow) -> Measurement:
+        """Run the job in a waiting box, in a cold one when none waits. Raises SandboxUnavailable."""
+        box = self._take(image) if self._fits(job) else None
+        if box is None:
+            return self.cold.run(job, image=image, name=name, on_started=on_started, on_row=on_row)
+        try:
+            return run_in_box(self.engine, box, job, name=name, on_started=on_started, on_row=on_row)
+        finally:
+            self._work.put(box)
+
+    def waiting(self, image: str) -> int:
+        """Return how many boxes wait for a job with this image."""
+        with self._lock:
+            return len(self._waiting[image])
+
+    def wait_until_full(self, seconds: float) -> bool:
+        """Return whether every image has its boxes waiting within so many seconds."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if all(self.waiting(image) >= size for image, size in self.sizes.items()):
+                return True
+            time.sleep(0.01)
+        return False
+
+    def close(self) -> None:
+        """Stop refilling and remove every box, waiting or running."""
+        self._closing.set()
+        for _ in self._threads:
+            self._work.put(None)
+        for thread in self._threads:
+            thread.join(timeout=60)
+        with self._lock:
+            boxes = [box for line in self._waiting.values() for box in line]
+            self._waiting.clear()
+        for box in boxes:
+            self.engine.dispose(box)
+        self.cold.close()
+
+    def _fits(self, job: Job) -> bool:
+        usual = (WARM_LIMITS.memory_bytes, WARM_LIMITS.processes)
+        same_limits = (job.limits.memory_bytes, job.limits.processes) == usual
+        return job.seed == 0 and same_limits and job.language == self.language.name
+
+    def _take(self, image: str) -> Box | None:
+        """Return a waiting box that is alive and not too old; order its successor."""
+        while True:
+            with self._lock:
+                line = self._waiting[image]
+                box = line.popleft() if line else None
+            if box is None:
+                return None
+            self._work.put(image)
+            if box.stream.is_quiet() and time.monotonic() - box.started < LIFE_SECONDS:
+                return box
+            self._work.put(box)
+
+    def _tend(self) -> None:
+        """Start ordered boxes, dispose of used ones; a thread's whole life."""
+        while True:
+            item = self._work.get()
+            if item is None:
+                return
+            if isinstance(item, Box):
+                self.engine.dispose(item)
+            elif not self._closing.is_set():
+                self._refill(item)
+
+    def _refill(self, image: str) -> None:
+        settings = BoxSettings.of(image, self.language, 0, WARM_LIMITS, self.engine.runtime)
+        try:
+            box = self.engine.start(settings, keeper=self.cold.keeper)
+        except SandboxUnavailable as error:
+            log.warning("pool.refill_failed", image=image, reason=str(error))
+            if not self._closing.wait(RETRY_SECONDS):
+                self._work.put(image)
+            return
+        with self._lock:
+            self._waiting[image].append(box)
