@@ -10,17 +10,25 @@ from django.utils.safestring import SafeString, mark_safe
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.lexers.special import TextLexer
-from pygments.token import STANDARD_TYPES, _TokenType
+from pygments.token import STANDARD_TYPES, Comment, Keyword, Name, Number, Operator, String, _TokenType
 from pygments.util import ClassNotFound
 
 from config.parts.text import visible
 
 # Beyond this many characters code is shown plain: highlighting it would take longer than the page may.
 HIGHLIGHT_LIMIT = 200_000
-# Pygments' short names that site.css gives a colour; the editor bundle uses the same.
-COLOURED = frozenset(
-    "k kc kd kn kr ow s s1 s2 sa sb sc sd se sh si sr ss sx dl m mi mf mh mo mb il bp"
-    " c c1 ch cm cs cpf nf nc nd fm nb ne kt".split()
+# The kinds of token that site.css colours; the editor bundle marks the same ones.
+COLOURED = (
+    Keyword,
+    Operator.Word,
+    String,
+    Number,
+    Comment,
+    Name.Builtin,
+    Name.Class,
+    Name.Decorator,
+    Name.Exception,
+    Name.Function,
 )
 
 
@@ -36,8 +44,7 @@ def _lexer(language: str, length: int) -> Lexer:
 
 def _css_class(token: _TokenType) -> str:
     """Return Pygments' short name of a token kind where site.css colours it, else ""."""
-    name = str(STANDARD_TYPES.get(token, ""))
-    return name if name in COLOURED else ""
+    return str(STANDARD_TYPES.get(token, "")) if any(token in kind for kind in COLOURED) else ""
 
 
 def plain_lines(text: str) -> list[str]:

@@ -25,6 +25,8 @@ def field_input(field: BoundField) -> SafeString:
     if not isinstance(widget, _OWN_LOOK):
         own = "select" if isinstance(widget, widgets.Select) else "input"
         attrs["class"] = f"{own} {widget.attrs.get('class', '')}".strip()
+    if widget.attrs.get("placeholder") == field.label:
+        attrs["placeholder"] = ""  # allauth repeats the label, which stands above already
     words = [f"{field.auto_id}_helptext"] if field.help_text else []
     if field.errors:
         attrs["aria-invalid"] = "true"
