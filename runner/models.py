@@ -183,8 +183,11 @@ class TestRow(models.Model):
 
 
 def bounded(text: str, limit: int = 64 << 10) -> str:
-    """Return the text without NUL (Postgres stores none), its middle left out where it is over `limit` characters."""
-    clean = text.replace("\x00", "\ufffd")
+    """Return the text as every database stores it, its middle left out where it is over `limit` characters.
+
+    Postgres stores no NUL and no database a lone surrogate: both become a replacement character.
+    """
+    clean = text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if len(clean) <= limit:
         return clean
     half = limit // 2

@@ -1,0 +1,109 @@
+"""The sandbox of this process: made on first use, shared by its threads, closed once at the end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+
+from runner.models import Environment, Execution
+from runner.sandbox.base import Sandbox
+from runner.sandbox.containers import ColdSandbox
+from runner.sandbox.engine import Engine
+from runner.sandbox.pool import Pool
+
+PLAIN = "plain"
+
+
+class Closing(Exception):  # noqa: N818 - no fault: the process ends
+    """This process is about to end and runs nothing more."""
+
+
+class _Process:
+    """What the threads of this process share."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.engine: Engine | None = None
+        self.sandbox: Sandbox | None = None
+        self.warm = False
+        self.closing = threading.Event()
+        self.alone = 0
+        self.nobody_alone = threading.Condition(self.lock)
+
+
+_process = _Process()
+
+
+def engine() -> Engine:
+    """Return this process's way to the Docker engine; making it touches nothing."""
+    if _process.engine is None:
+        _process.engine = Engine(base_url=settings.DOCKER_HOST, runtime=settings.RUNNER_DOCKER_RUNTIME)
+    return _process.engine
+
+
+def keep_warm() -> None:
+    """Let this process keep boxes waiting from its first run on (workers); without this every box starts cold."""
+    _process.warm = True
+
+
+def sandbox() -> Sandbox:
+    """Return the sandbox of this process, made on first use. Raises Closing at the end of the process."""
+    if _process.closing.is_set():
+        raise Closing
+    with _process.lock:
+        if _process.sandbox is None:
+            _process.sandbox = Pool(engine(), warm_sizes()) if _process.warm else ColdSandbox(engine())
+        return _process.sandbox
+
+
+def warm_sizes() -> dict[str, int]:
+    """Return how many boxes to keep waiting for each image: the plain one in full, the others half of that."""
+    size: int = settings.RUNNER_POOL_SIZE
+    built = Environment.objects.exclude(image_digest="").values_list("name", "image_digest")
+    return {digest: size if name == PLAIN else max(1, size // 2) for name, digest in built}
+
+
+@contextmanager
+def lent(queue: str, *, alone: bool = False) -> Iterator[Sandbox]:
+    """Lend the sandbox for one run. Raises Closing.
+
+    While a run is `alone`, runs of the bulk queue wait for it, at most a third of their lease. Interactive ones never
+    wait: else anybody's sleeping program would hold up everybody.
+    """
+    place = sandbox()
+    with _process.nobody_alone:
+        if alone:
+            _process.alone += 1
+        elif queue == Execution.Queue.BULK:
+            _process.nobody_alone.wait_for(
+                lambda: not _process.alone, timeout=settings.RUNNER_LEASE_SECONDS / 3
+            )
+    try:
+        yield place
+    finally:
+        if alone:
+            with _process.nobody_alone:
+                _process.alone -= 1
+                _process.nobody_alone.notify_all()
+
+
+def remove(name: str) -> None:
+    """Kill and remove the container of that name; one that is gone is fine."""
+    engine().remove(name)
+
+
+def closing() -> bool:
+    """Return whether this process is about to end."""
+    return _process.closing.is_set()
+
+
+def close() -> None:
+    """Remove every box of this process, waiting or running; later runs raise Closing."""
+    _process.closing.set()
+    with _process.lock:
+        made, _process.sandbox = _process.sandbox, None
+    if made is not None:
+        made.close()

@@ -1,0 +1,55 @@
+"""Tell listeners that an execution changed: ids only, since the page is rendered from the database."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+
+from runner.models import Execution
+
+logger = logging.getLogger(__name__)
+
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+def announce(execution: Execution) -> None:
+    """Send {"type": "execution.changed", "execution": id, "sequence": n} to the execution's listener, if it has one.
+
+    A failure is logged and never raised: a page that hears nothing asks by itself. Callers keep to 20 a second
+    for one execution (`recording.EVERY_SECONDS`).
+    """
+    if not execution.listener:
+        return
+    message = {"type": "execution.changed", "execution": execution.pk, "sequence": execution.sequence}
+    try:
+        if _loop is None:
+            async_to_sync(_send)(execution.listener, message)
+        else:
+            asyncio.run_coroutine_threadsafe(_send(execution.listener, message), _loop)
+    except Exception:
+        logger.exception("Nobody could be told that execution %s changed.", execution.pk)
+
+
+async def _send(group: str, message: dict[str, Any]) -> None:
+    """Send to a group of the channel layer; a failure is logged."""
+    layer = get_channel_layer()
+    if layer is None:
+        return
+    try:
+        await layer.group_send(group, message)
+    except Exception as error:
+        # The layer raises what its driver raises; an announcement is a hint, and losing one costs 5 s at most.
+        logger.warning("The channel layer took no message for %s: %s", group, error)
+
+
+def keep_loop() -> None:
+    """Keep one event loop in a thread of this process, so that announcing opens no connection each time (workers)."""
+    global _loop
+    if _loop is None:
+        _loop = asyncio.new_event_loop()
+        threading.Thread(target=_loop.run_forever, name="announcer", daemon=True).start()

@@ -1,0 +1,198 @@
+"""EXECUTE: claim, run in a sandbox, judge, save, announce."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import asdict
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Now
+
+from runner import boxes, claims
+from runner.claims import Claim, ClaimLost
+from runner.events import announce
+from runner.models import Execution, TestRow, bounded
+from runner.outcome import Judgement, Measurement, Outcome, judge
+from runner.recording import Recorder
+from runner.running import Arrived, Ended, Run, Started
+from runner.sandbox.base import Job, SandboxUnavailable
+from runner.waking import wake
+
+logger = logging.getLogger(__name__)
+
+# A wall timeout that used less than this share of its CPU limit may be the machine's doing.
+IDLE_SHARE = 0.8
+
+
+def execute(execution_id: int) -> bool:
+    """Execute a due execution and return whether it was this call's to execute.
+
+    Safe to call twice: one conditional UPDATE decides, and a second call does nothing. Whatever goes wrong on our
+    side puts the execution back into the queue, and to `unjudged` after the last try.
+    """
+    claim = claims.take(execution_id)
+    if claim is None:
+        return False
+    execution = Execution.objects.select_related("environment").get(pk=execution_id)
+    try:
+        _execute(execution, claim)
+    except ClaimLost:
+        logger.warning(
+            "Execution %s is somebody else's now; what came of it here is discarded.", execution_id
+        )
+    except boxes.Closing:
+        _return(execution, reason="The worker was stopped; another try follows.", counted=False)
+    except SandboxUnavailable as error:
+        _return(execution, reason=str(error))
+    except Exception as error:
+        logger.exception("Execution %s failed on our side.", execution_id)
+        _return(execution, reason=f"An error of ours: {type(error).__name__}: {error}")
+    return True
+
+
+def _execute(execution: Execution, claim: Claim) -> None:
+    """Run the claimed execution, once more where only the machine was slow, and save what came of it."""
+    job = execution.job
+    recorder = Recorder(execution, claim)
+    measurement = _run(recorder, job, container_name(claim))
+    judgement = judge(measurement, job.expected)
+    repeated = waited(measurement, judgement, job)
+    if repeated:
+        recorder.drop()
+        recorder = Recorder(execution, claim)
+        measurement = _run(recorder, job, container_name(claim, again=True), alone=True)
+        judgement = judge(measurement, job.expected)
+    _finish(recorder, measurement, judgement, repeated=repeated)
+
+
+def container_name(claim: Claim, *, again: bool = False) -> str:
+    """Return the container's name, which carries the claim."""
+    return f"benchwright-{claim.token}{'-again' if again else ''}"
+
+
+def waited(measurement: Measurement, judgement: Judgement, job: Job) -> bool:
+    """Return whether wall time alone decided while the CPU limit was far: then the run is repeated once, alone."""
+    idle = measurement.cpu_seconds < IDLE_SHARE * job.limits.cpu_seconds
+    return judgement.outcome == Outcome.TIMEOUT_WALL and idle
+
+
+def _run(recorder: Recorder, job: Job, name: str, *, alone: bool = False) -> Measurement:
+    """Run the job and record what arrives. Raises SandboxUnavailable, boxes.Closing or ClaimLost."""
+    environment = recorder.execution.environment
+    if not environment.image_digest:
+        raise SandboxUnavailable(
+            f"The environment {environment.name} is not built yet. "
+            f"Run: python manage.py build_environments --name {environment.name}"
+        )
+    with boxes.lent(recorder.execution.queue, alone=alone) as sandbox:
+        run = Run(sandbox, job, image=environment.image_digest, name=name)
+        run.start()
+        try:
+            return _record(run, recorder)
+        except BaseException:
+            run.abandon()
+            boxes.remove(name)
+            raise
+
+
+def _record(run: Run, recorder: Recorder) -> Measurement:
+    """Save rows as they arrive and renew the lease until the run ends; return what was measured."""
+    renewed = time.monotonic()
+    while True:
+        renewal = renewed + settings.RUNNER_LEASE_SECONDS / 3 - time.monotonic()
+        due = recorder.due_in()
+        event = run.next(renewal if due is None else min(due, renewal))
+        match event:
+            case Started(at):
+                recorder.started(at)
+            case Arrived(row, at):
+                recorder.add(row, at)
+            case Ended(measurement, error):
+                return _measured(measurement, error)
+            case None if recorder.due_in() == 0:
+                recorder.write()
+            case None:
+                recorder.claim.renew()
+                renewed = time.monotonic()
+
+
+def _measured(measurement: Measurement | None, error: Exception | None) -> Measurement:
+    """Return the measurement, or raise what the sandbox raised."""
+    if measurement is not None:
+        return measurement
+    if boxes.closing():
+        raise boxes.Closing from error
+    raise error or SandboxUnavailable("The sandbox ended without a word.")
+
+
+def _finish(recorder: Recorder, measurement: Measurement, judgement: Judgement, *, repeated: bool) -> None:
+    """Save the last rows, the outcome and the measurement in one transaction, and give up the claim."""
+    execution = recorder.execution
+    last = recorder.write_all_but_a_batch(measurement.rows)
+    with transaction.atomic():
+        recorder.claim.change(
+            state=Execution.State.FINISHED,
+            outcome=judgement.outcome,
+            claim="",
+            lease_end=None,
+            finished_at=Now(),
+            facts=_facts(execution, measurement, repeated=repeated),
+            **recorder.times(),
+            **_measures(measurement),
+        )
+        recorder.insert(last)
+        _settle_tests(recorder, judgement)
+    execution.refresh_from_db(fields=["sequence"])
+    announce(execution)
+
+
+def _settle_tests(recorder: Recorder, judgement: Judgement) -> None:
+    """Let every expected test have one row with its judged outcome, those without an authentic record included."""
+    functions = TestRow.objects.filter(execution=recorder.execution, assertion=None)
+    said = {row.test: row for row in functions}
+    recorder.insert(row for row in judgement.tests if row.test not in said)
+    for row in judgement.tests:
+        if row.test in said and said[row.test].outcome != row.outcome:
+            functions.filter(test=row.test).update(outcome=row.outcome, message=bounded(row.message))
+
+
+def _measures(measurement: Measurement) -> dict[str, Any]:
+    """Return the measurement as the execution's columns."""
+    return {
+        "exit_status": measurement.exit_status,
+        "signal": measurement.signal,
+        "cpu_seconds": measurement.cpu_seconds,
+        "wall_seconds": measurement.wall_seconds,
+        "memory_bytes": measurement.memory_bytes,
+        "stdout": bounded(measurement.stdout),
+        "stderr": bounded(measurement.stderr),
+        "load_error": bounded(measurement.load_error),
+    }
+
+
+def _facts(execution: Execution, measurement: Measurement, *, repeated: bool) -> dict[str, Any]:
+    """Return under which conditions it ran, so that the outcome can be questioned later."""
+    job = execution.job
+    ours = {
+        "image": execution.environment.image_digest,
+        "environment": execution.environment.name,
+        "seed": job.seed,
+        "limits": asdict(job.limits),
+        "repeated_alone": repeated,
+    }
+    return {**ours, **{name: bounded(str(value), 1000) for name, value in measurement.facts.items()}}
+
+
+def _return(execution: Execution, *, reason: str, counted: bool = True) -> None:
+    """Put the execution back and wake a worker for the next try; nothing where the claim is lost."""
+    try:
+        pause = claims.give_back(execution, reason=bounded(reason, 2000), counted=counted)
+    except ClaimLost:
+        return
+    execution.refresh_from_db(fields=["sequence"])
+    announce(execution)
+    if pause is not None:
+        wake(execution.pk, queue=execution.queue, after_seconds=pause)

@@ -1,0 +1,40 @@
+"""Wake a worker: a message names an execution and carries nothing else; losing one loses no work."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from celery import current_app
+
+logger = logging.getLogger(__name__)
+
+TASK = "runner.execute"
+
+
+def wake(execution_id: int, *, queue: str, after_seconds: float = 0) -> bool:
+    """Tell a worker of the queue that the execution is due and return whether the broker took the message.
+
+    A broker that is down is logged and never raised: the row stays queued and the reconciler wakes again.
+    """
+    try:
+        current_app.send_task(
+            TASK, args=[execution_id], queue=queue, countdown=after_seconds or None, retry=False
+        )
+    except Exception as error:
+        # Every transport raises its own classes here, and none of them is a reason to lose the request.
+        logger.warning("Execution %s waits for the reconciler: no broker (%s).", execution_id, error)
+        return False
+    return True
+
+
+def waiting_messages(queue: str) -> int | None:
+    """Return how many messages lie in the queue that no worker has taken, None when the broker does not answer."""
+    try:
+        with current_app.connection_for_read() as connection:
+            connection.ensure_connection(max_retries=1, timeout=2)
+            channel: Any = connection.default_channel  # the stubs know no method of a channel
+            return int(channel.queue_declare(queue, passive=True).message_count)
+    except Exception as error:
+        logger.warning("The broker does not answer: %s", error)
+        return None
