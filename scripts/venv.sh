@@ -48,7 +48,7 @@ count_collected() {
     local line seen=0
     while read -r line; do
         case $line in
-        Collecting\ * | Requirement\ already*)
+        Collecting\ * | Processing\ * | Requirement\ already*)
             seen=$((seen + 1))
             if [ $((seen % 10)) -eq 0 ]; then printf '  %s of %s looked up\n' "$seen" "$1"; fi
             ;;

@@ -1,0 +1,48 @@
+"""manage.py prepare_site: everything a site needs before it is served; what is done already is not done again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from annotation import demo
+from config.assets import collect_if_changed
+
+
+class Command(BaseCommand):
+    """Migrate, collect static files, build images, and on an empty site make the demo."""
+
+    help = "Prepare the database, the static files, the images and, on an empty site, the demo."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take --without-engine: no Docker engine answers, so images are left for the next start."""
+        parser.add_argument("--without-engine", action="store_true", help="build no images now")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do what is missing, in order, one line for each step that had work."""
+        executor = MigrationExecutor(connection)
+        steps = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        if steps:
+            self.say(f"Database: {len(steps)} migrations to apply.")
+            call_command("migrate", interactive=False, verbosity=0)
+        if collect_if_changed():
+            self.say("Static files collected and compressed.")
+        if not options["without_engine"]:
+            call_command("build_environments", stdout=self.stdout)
+        passwords = demo.make_accounts()
+        if demo.import_dataset():
+            self.say(f"Demo dataset imported: {demo.progress().total} examples; the worker checks them.")
+        if passwords:
+            self.say("Accounts made. These passwords are shown once; `make passwords` makes new ones:")
+            self.stdout.writelines(f"    {name:<12} {word}" for name, word in passwords.items())
+            self.stdout.flush()
+
+    def say(self, line: str) -> None:
+        """Print a line at once, also into a pipe."""
+        self.stdout.write(f"benchwright: {line}")
+        self.stdout.flush()
