@@ -1,20 +1,18 @@
 """TIME: intervals of an attempt, derived from beats; pure.
 
-The page sends a beat every 15 s and the server stamps it. Rows are only added and nobody keeps a running total, so
-reloads, second tabs, sleep and wrong client clocks cannot double time. Moments are compared in UTC, whatever their zone.
+The page sends a beat every 15 s and the server stamps it. Rows are only added, there is no running total, so
+reloads, second tabs, sleep and wrong clocks cannot double time. Moments of any zone are compared in UTC.
 
 How a moment is read, the first that holds:
-
 - paused: the person pressed pause;
-- outage: we were down, or no beat came for more than ``MAX_SILENCE`` (a closed or sleeping laptop, a lost connection, a
+- outage: we were down, or no beat came for more than ``MAX_SILENCE`` (a laptop asleep, a lost connection, a
   hidden tab throttled by its browser): nobody is known to be there;
 - waiting: one of our executions for this attempt was queued or running;
 - idle: no tab was visible, or ``idle_limit`` seconds had gone by since the last sign of the person;
 - active: after the first input; reading: before it.
-
-Signs of the person are inputs reported by beats, opening the attempt, a pause or its end, and asking for an execution.
-The first ``idle_limit`` seconds after a sign count, so a longer limit never yields less. What counts against the limit on
-active time is active plus reading: waiting, outage and pauses are not the solver's, idle is not work.
+Signs of the person are inputs reported by beats, opening the attempt, a pause or its end, and asking for an
+execution. The first ``idle_limit`` seconds after a sign count, so a longer limit never yields less. Against the
+limit on active time count active and reading: the rest is not the solver's, or not work.
 """
 
 from bisect import bisect_right
@@ -45,7 +43,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """One sign of life of one tab: stamped by the server; ``ms_since_input`` is None before the page's first input."""
+    """A sign of life of a tab, stamped by the server; ``ms_since_input`` is None before the first input."""
 
     at: datetime
     tab: str
@@ -109,8 +107,8 @@ Span = tuple[datetime, datetime]
 def derive_intervals(log: AttemptLog, *, idle_limit: int = IDLE_LIMIT) -> tuple[Interval, ...]:
     """Return the intervals from start to end, in order, without gap or overlap, neighbours of different kind.
 
-    The end is ``ended_at``, or the last beat of an open attempt. ``idle_limit`` is in seconds. Raises ValueError for a
-    moment without time zone, for an end before the start, and for an idle limit that is not positive.
+    The end is ``ended_at``, or the last beat of an open attempt; ``idle_limit`` is in seconds. Raises
+    ValueError for a moment without time zone, an end before the start, an idle limit that is not positive.
     """
     if idle_limit <= 0:
         raise ValueError(f"An idle limit of {idle_limit} s would leave nothing active.")
@@ -147,7 +145,7 @@ def sensitivity(log: AttemptLog, *, limits: Sequence[int] = IDLE_LIMITS) -> dict
 
 
 def pause_gives_slot_back(pauses: Iterable[Pause], *, now: datetime) -> bool:
-    """Return whether a pause has lasted more than 24 hours, so that the slot is to be taken by somebody else."""
+    """Return whether a pause has lasted more than 24 hours, so that the slot goes to somebody else."""
     return any(_utc(pause.end or now) - _utc(pause.start) > PAUSE_LIMIT for pause in pauses)
 
 
@@ -164,7 +162,7 @@ class Fact(StrEnum):
 
 
 def _facts(log: AttemptLog, end: datetime, idle_limit: timedelta) -> Iterator[tuple[Fact, Span]]:
-    """Yield each fact with a span in which it holds; spans of one fact may overlap and reach past the attempt."""
+    """Yield each fact with a span in which it holds; spans may overlap and reach past the attempt."""
     since = [
         (b.at, timedelta(milliseconds=b.ms_since_input)) for b in log.beats if b.ms_since_input is not None
     ]
@@ -183,7 +181,7 @@ def _facts(log: AttemptLog, end: datetime, idle_limit: timedelta) -> Iterator[tu
 
 
 def _visible(beats: Sequence[Beat], requests: Sequence[datetime]) -> Iterator[Span]:
-    """Yield where a tab was visible: what a beat says holds until its tab's next one, at most ``MAX_SILENCE``.
+    """Yield where a tab was visible: as a beat says until its tab's next one, at most ``MAX_SILENCE``.
 
     Who asks for something sees the page, until the next beat of any tab says more.
     """

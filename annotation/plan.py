@@ -1,46 +1,54 @@
 """ASSIGN, the pure part: in which order each person is offered the versions of a study.
 
-The plan is a preference, not a promise: a slot is taken by one conditional UPDATE elsewhere, which passes over what is no
-longer free. Each order names every version once, so nobody is planned twice on one.
+The plan is a preference, not a promise: a slot is taken by one conditional UPDATE elsewhere, which passes
+over what is no longer free. Each order names every version once, so nobody is planned twice on one.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from itertools import chain
 from typing import NamedTuple
+
+GROUP = 4  # long enough to vary who comes before whom, short enough to keep the balance
 
 
 def plan(versions: Iterable[int], people: Sequence[int], *, k: int, seed: int) -> dict[int, tuple[int, ...]]:
     """Return for each person all versions in the order in which to offer them.
 
-    ``people`` stand in the order in which they joined: an order depends only on how many joined before, so that adding a
-    person at the end changes nobody else's. The same arguments give the same plan; the order of ``versions`` does not matter.
+    ``people`` stand in the order in which they joined: an order depends only on how many joined before, so
+    that adding a person at the end changes nobody else's. The same arguments give the same plan; the order of
+    ``versions`` does not matter.
 
-    Balanced: the versions, shuffled, are halved again and again, and each person goes through one half before the other,
-    whichever had fewer turns so far for its size, in every half of every half (a rotor, as in the van der Corput sequence).
-    So the first n of all orders together hold each version about equally often, for every n. Connected: where a version has
-    room for two (``k`` >= 2), the second version of each person is the first of the person before, which chains all who
-    have made two attempts, so that people and versions can be compared on one scale. (The first person's second is the
-    version that comes first for nobody until all others have, so that it takes no link out of the chain.)
+    Balanced: the versions stand shuffled in a circle, each person goes once round it, and the starts are
+    spread evenly (see ``_next_start``), so that the first n of all orders together hold each version about
+    equally often, for every n. Within groups of ``GROUP`` each order is shuffled anew, lest everybody meets
+    the same version before the same other.
+
+    Connected: where a version has room for two (``k`` >= 2), the second version of each person is the first of
+    the person before, which chains all who have made two attempts, so that people and versions can be compared
+    on one scale. (The first person's second is the version that leads no order until all others have, so that
+    it breaks no chain.)
     Raises ValueError for a person or version named twice, or k < 1.
     """
     if k < 1:
         raise ValueError(f"{k} solvers for each version leave nothing to plan.")
-    pool = sorted(_distinct(list(versions)), key=lambda version: _draw(seed, "version", version))
-    if not pool:
+    circle = _shuffled(_distinct(sorted(versions)), seed, "circle")
+    if not circle:
         return dict.fromkeys(_distinct(people), ())
-    turns: Counter[_Part] = Counter()
+    turns: Counter[_Arc] = Counter()
     orders: dict[int, tuple[int, ...]] = {}
-    link = _last_to_lead(pool, seed)
-    for person in _distinct(people):
-        order = _deal(pool, turns, seed)
+    link = circle[_last_start(len(circle), seed)]
+    for number, person in enumerate(_distinct(people)):
+        start = _next_start(turns, len(circle), seed)
+        order = _in_groups([*circle[start:], *circle[:start]], seed, number)
         orders[person] = tuple(_with_second(order, link) if k >= 2 else order)
         link = order[0]
     return orders
 
 
 def take_in_turns(orders: Mapping[int, Sequence[int]], *, k: int) -> list[tuple[int, int]]:
-    """Return the (person, version) pairs, in order, if people took turns and each took the first version still free.
+    """Return the (person, version) pairs, in order, if people took turns to take their first free version.
 
     What the plan leads to when all work at one pace; the preview of a study and the tests look at it.
     """
@@ -59,7 +67,7 @@ def take_in_turns(orders: Mapping[int, Sequence[int]], *, k: int) -> list[tuple[
 
 
 def is_connected(pairs: Iterable[tuple[int, int]]) -> bool:
-    """Return whether the graph of people and versions with an edge for each (person, version) is in one piece.
+    """Return whether the graph with an edge between person and version for each pair is in one piece.
 
     Otherwise the people of one piece cannot be compared with those of another. True without any pair.
     """
@@ -76,6 +84,47 @@ def is_connected(pairs: Iterable[tuple[int, int]]) -> bool:
     return len(reached) == len(neighbours)
 
 
+class _Arc(NamedTuple):
+    """The places of the circle from ``start`` up to ``stop``."""
+
+    start: int
+    stop: int
+
+
+def _next_start(turns: Counter[_Arc], length: int, seed: int) -> int:
+    """Return the place at which the next person starts, and count the turns of the arcs it lies in.
+
+    The circle is halved again and again; each time the half comes next that had fewer turns for its size,
+    equals by a coin. Turns go by size as seats go by votes (divisors 1, 2, 3 ..., D'Hondt), so that after as
+    many people as places each place had one. With sizes that are powers of 2 the starts are the van der
+    Corput sequence, scrambled.
+    """
+    arc = _Arc(0, length)
+    while arc.stop - arc.start > 1:
+        middle = (arc.start + arc.stop) // 2
+        left, right = arc._replace(stop=middle), arc._replace(start=middle)
+        left_load, right_load = (
+            (turns[left] + 1) * (arc.stop - middle),
+            (turns[right] + 1) * (middle - arc.start),
+        )
+        coin = _draw(seed, *arc, turns[left] + turns[right])[0] % 2
+        arc = left if (left_load, coin) < (right_load, 1) else right
+        turns[arc] += 1
+    return arc.start
+
+
+def _last_start(length: int, seed: int) -> int:
+    """Return where the last of as many people as places starts."""
+    turns: Counter[_Arc] = Counter()
+    return [_next_start(turns, length, seed) for _ in range(length)][-1]
+
+
+def _in_groups(order: list[int], seed: int, number: int) -> list[int]:
+    """Return the order with the first as it was, and the rest shuffled within groups of ``GROUP``."""
+    groups = [order[at : at + GROUP] for at in range(1, len(order), GROUP)]
+    return [order[0], *chain.from_iterable(_shuffled(group, seed, f"person {number}") for group in groups)]
+
+
 def _with_second(order: list[int], version: int) -> list[int]:
     """Return the order with the version moved to second place, or as it is where the version comes first."""
     if order[0] == version:
@@ -84,62 +133,12 @@ def _with_second(order: list[int], version: int) -> list[int]:
     return [rest[0], version, *rest[1:]]
 
 
-class _Part(NamedTuple):
-    """The versions from ``start`` to ``stop`` in the pool, and the place in the order at which they are reached.
-
-    A place has a digit for each halving: 0 for the half that came first, 1 for the other.
-    """
-
-    place: str
-    start: int
-    stop: int
-
-
-def _deal(pool: Sequence[int], turns: Counter[_Part], seed: int) -> list[int]:
-    """Return the next order over the pool, and count in ``turns`` which half of each half came first."""
-    order: list[int] = []
-    rest = [_Part("", 0, len(pool))]
-    while rest:
-        part = rest.pop()
-        if part.stop - part.start < 2:
-            order += pool[part.start : part.stop]
-        else:
-            first, then = _halve(part, turns, seed)
-            rest += [then, first]
-    return order
-
-
-def _halve(part: _Part, turns: Counter[_Part], seed: int) -> tuple[_Part, _Part]:
-    """Return the half whose turn it is and the other, and count the turn; a coin decides between equals.
-
-    Turns go by size as seats go by votes (the divisors 1, 2, 3 ... of D'Hondt), so that after as many turns as there are
-    versions each half had as many as its own. They are counted for each place apart: that a half came first among the
-    first says nothing about it among the last.
-    """
-    middle = (part.start + part.stop) // 2
-    left, right = part._replace(stop=middle), part._replace(start=middle)
-    left_load, right_load = (
-        (turns[left] + 1) * (part.stop - middle),
-        (turns[right] + 1) * (middle - part.start),
-    )
-    coin = _draw(seed, *part, turns[left] + turns[right])[0] % 2
-    first, then = (left, right) if (left_load, coin) < (right_load, 1) else (right, left)
-    turns[first] += 1
-    return first._replace(place=part.place + "0"), then._replace(place=part.place + "1")
-
-
-def _last_to_lead(pool: Sequence[int], seed: int) -> int:
-    """Return the version that stands first in the order of the last of as many people as there are versions."""
-    turns: Counter[_Part] = Counter()
-    for _ in pool:
-        part = _Part("", 0, len(pool))
-        while part.stop - part.start > 1:
-            part, _then = _halve(part, turns, seed)
-    return pool[part.start]
+def _shuffled(versions: Sequence[int], seed: int, what: str) -> list[int]:
+    return sorted(versions, key=lambda version: _draw(seed, what, version))
 
 
 def _draw(seed: int, *what: int | str) -> bytes:
-    """Return bytes as good as random, the same for the same arguments on every machine and in every Python."""
+    """Return bytes as good as random, the same for the same arguments on every machine."""
     return sha256(f"{seed}:{what}".encode()).digest()
 
 
