@@ -1,0 +1,91 @@
+"""JOB: what is executed for a version: a program with all tests, with the visible ones, or with a scratch snippet."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from examples.masking import Segment, fill, test_source
+from examples.models import Version
+from examples.visible import VisiblePart, visible_part
+from runner.sandbox.base import Job, Limits
+
+# The one limit rule (design.md, Runner): clamp(10 x reference CPU, 1 s, 10 s) unless the dataset states its own.
+FACTOR, SHORTEST, LONGEST = 10, 1.0, 10.0
+EMPTY_BODY = "..."
+
+
+def cpu_limit(reference_cpu_seconds: float, own: float | None) -> float:
+    """Return the CPU limit in seconds that follows from the reference's CPU time, or the dataset's own."""
+    return own if own is not None else min(max(FACTOR * reference_cpu_seconds, SHORTEST), LONGEST)
+
+
+def limits_of(version: Version) -> Limits:
+    """Return the version's limits; before its checks set them, the dataset's own or the longest."""
+    seconds = version.cpu_limit_seconds or version.example.dataset.cpu_limit_seconds or LONGEST
+    return Limits.for_cpu(seconds)
+
+
+def segments_of(version: Version) -> tuple[Segment, ...]:
+    """Return the version's tests as they were taken out of the source."""
+    return tuple(Segment(**each) for each in version.segments)
+
+
+def visible_of(version: Version) -> VisiblePart:
+    """Return the part of the version's tests that an annotator sees."""
+    return visible_part(
+        test_source(segments_of(version)), version.expected, version.block, count=version.visible
+    )
+
+
+def reference_program(version: Version) -> str:
+    """Return the context with the reference in its gap."""
+    return fill(version.context, version.gap, version.reference)
+
+
+def empty_program(version: Version) -> str:
+    """Return the context with nothing but `...` in its gap."""
+    return fill(version.context, version.gap, EMPTY_BODY)
+
+
+def full_job(version: Version, program: str) -> Job:
+    """Return the job of a submission: all tests, so nothing that it prints or that they say is kept."""
+    return Job(
+        program=program,
+        tests=test_source(segments_of(version)),
+        expected=tuple(version.expected),
+        block=version.block,
+        limits=limits_of(version),
+        language=version.language,
+    )
+
+
+def check_job(version: Version, program: str, *, seed: int = 0) -> Job:
+    """Return the job of a check: all tests, and for the curator what they say, how far a network was tried."""
+    return replace(full_job(version, program), seed=seed, revealed=True, watch_network=True)
+
+
+def visible_job(version: Version, program: str) -> Job:
+    """Return the job of a run on demand: the visible tests, whose values and output the author may read."""
+    visible = visible_of(version)
+    return Job(
+        program=program,
+        tests=visible.text,
+        expected=visible.expected,
+        block=visible.block,
+        limits=limits_of(version),
+        revealed=True,
+        language=version.language,
+    )
+
+
+def scratch_job(version: Version, program: str, snippet: str) -> Job:
+    """Return the job of a scratch run: the author's own snippet after the program, its output shown."""
+    return Job(
+        program=program,
+        tests="",
+        expected=(),
+        block=snippet,
+        limits=limits_of(version),
+        revealed=True,
+        language=version.language,
+    )
