@@ -19,16 +19,14 @@ engine=yes
 scripts/engine.sh || engine=no
 if [ "$engine" = yes ] && is_root; then scripts/debian.sh mmdebstrap || true; fi
 
-.venv/bin/python manage.py prepare_site
 if [ "$engine" = yes ]; then
-    .venv/bin/python manage.py build_environments ||
-        complain "Not every environment could be built (see above): what needs it stays unchecked. make run tries again."
+    .venv/bin/python manage.py prepare_site
+    # The demo's checks run in the worker; whoever looks at this terminal sees them end and the demo study open.
+    setpriv --pdeathsig TERM -- .venv/bin/python manage.py open_demo_study </dev/null &
 else
     complain "Going on without an engine: pages work, nothing can be executed, and a banner says so on every page."
+    .venv/bin/python manage.py prepare_site --without-engine
 fi
-.venv/bin/python manage.py prepare_demo
 
-# The demo's checks run in the worker; whoever looks at the terminal sees them end and the demo study open.
-setpriv --pdeathsig TERM -- .venv/bin/python manage.py prepare_demo --open-study &
 say "Serving http://$HOST:$PORT/   (Ctrl-C stops it; new passwords: make passwords)"
 exec .venv/bin/python -m config.serve

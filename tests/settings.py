@@ -12,12 +12,13 @@ os.environ["BENCHWRIGHT_DATA"] = _ROOM.name
 os.environ.setdefault("SECRET_KEY", "of no use outside the tests")
 
 from config.settings import *  # noqa: E402, F403 - the product's own settings are the point
-from config.settings import DATABASES, STORAGES  # noqa: E402
+from config.settings import DATABASES, STATIC_ROOT, STORAGES  # noqa: E402
 
 # A file, not SQLite's shared memory: threads and child processes of a test see the same database and the same locks.
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["TEST"] = {"NAME": str(Path(_ROOM.name) / "test.sqlite3")}
 
+STATIC_ROOT.mkdir()
 CELERY_BROKER_URL = "memory://"
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}

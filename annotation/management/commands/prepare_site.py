@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         if collect_if_changed():
             self.say("Static files collected and compressed.")
         if not options["without_engine"]:
-            call_command("build_environments", stdout=self.stdout)
+            self.build()
         passwords = demo.make_accounts()
         if demo.import_dataset():
             self.say(f"Demo dataset imported: {demo.progress().total} examples; the worker checks them.")
@@ -41,6 +41,13 @@ class Command(BaseCommand):
             self.say("Accounts made. These passwords are shown once; `make passwords` makes new ones:")
             self.stdout.writelines(f"    {name:<12} {word}" for name, word in passwords.items())
             self.stdout.flush()
+
+    def build(self) -> None:
+        """Build the images that are missing; one that cannot be built stops no start."""
+        try:
+            call_command("build_environments", stdout=self.stdout)
+        except CommandError as error:
+            self.say(f"{error} Examples that need it stay unchecked; the next start tries again.")
 
     def say(self, line: str) -> None:
         """Print a line at once, also into a pipe."""

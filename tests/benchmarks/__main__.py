@@ -1,0 +1,57 @@
+"""Run the benchmarks or the drills, each in a process of its own, and say which held (make bench, make drill).
+
+A module `bench_*.py` measures and prints figures; a module `drill_*.py` breaks something on purpose (a killed worker,
+twenty people racing for slots, hostile code) and prints what came of it. Both run as `python -m tests.benchmarks.NAME`,
+set up what they need, print lines of text, and exit 1 where a figure or an invariant does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+def named(kind: str) -> list[str]:
+    """Return the names of the modules of a kind, `bench` or `drill`, in the order of the alphabet."""
+    return sorted(path.stem for path in HERE.glob(f"{kind}_*.py"))
+
+
+def run(name: str) -> bool:
+    """Run one module, its output going where ours goes, and return whether it held."""
+    print(f"== {name}", flush=True)
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, "-m", f"tests.benchmarks.{name}"], cwd=ROOT, check=False)
+    held = done.returncode == 0
+    print(
+        f"== {name}: {'holds' if held else 'DOES NOT HOLD'} ({time.monotonic() - began:.0f} s)\n", flush=True
+    )
+    return held
+
+
+def main(arguments: list[str]) -> int:
+    """Run those asked for, all of a kind where none is; return 1 where one did not hold, 2 for a name nobody knows."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("--drills", action="store_true", help="run the drills instead of the benchmarks")
+    parser.add_argument("names", nargs="*", help="part of a module's name; all of them without")
+    chosen = parser.parse_args(arguments)
+    known = named("drill" if chosen.drills else "bench")
+    wanted = [name for name in known if not chosen.names or any(part in name for part in chosen.names)]
+    if not wanted:
+        print(f"Nothing of that name. There is: {', '.join(known) or 'nothing'}")
+        return 2
+    failed = [name for name in wanted if not run(name)]
+    print(
+        f"{len(wanted) - len(failed)} of {len(wanted)} hold."
+        + (f" Not: {', '.join(failed)}" if failed else "")
+    )
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

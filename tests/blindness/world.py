@@ -1,0 +1,132 @@
+"""One example full of marks, and people around it: whoever is sent a mark has seen what it stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from annotation.accounts import create_account
+from annotation.assignment import take_slot
+from annotation.attempts import close_attempt, settle
+from annotation.drafts import save_draft
+from annotation.models import Attempt, Run, Study, User
+from annotation.runs import run_visible, submit
+from config.access import Role
+from examples.models import Version
+from runner.models import TestRow
+from runner.outcome import Outcome
+from tests.annotation.factories import finish, make_study, make_version
+
+# Identifiers, so that no highlighter, escaping or JSON encoding takes a mark apart.
+CONTEXT, VISIBLE = "mark_of_context", "mark_of_visible"
+REFERENCE, HIDDEN = "mark_of_reference", "mark_of_hidden"
+OWN, OTHERS, OTHERS_TEXT = "mark_of_own", "mark_of_others", "mark_of_text"
+OUTPUT = "mark_of_output"
+
+# What nobody may be sent but those who curate; and beside it what belongs to the owner of the attempt alone.
+SECRET = (REFERENCE, HIDDEN, OTHERS, OTHERS_TEXT, OUTPUT)
+PRIVATE = (*SECRET, CONTEXT, VISIBLE, OWN)
+
+SOURCE = f'''"""Prices in a shop."""
+
+{CONTEXT} = 0.2
+
+
+def with_tax(net):
+    """Return the price with tax."""
+    {REFERENCE} = 1 + {CONTEXT}
+    return round(net * {REFERENCE}, 2)
+
+
+def test_with_tax():
+    {VISIBLE} = 100
+    assert with_tax({VISIBLE}) == 120.0
+    {HIDDEN} = 19.99
+    assert with_tax({HIDDEN}) == 23.99
+'''
+
+
+def answer(mark: str) -> str:
+    """Return a function that carries a mark."""
+    return f"def with_tax(net):\n    {mark} = 1.2\n    return round(net * {mark}, 2)\n"
+
+
+@dataclass(frozen=True)
+class World:
+    """The people, and the rows that routes take as arguments."""
+
+    owner: User  # annotator with the open attempt
+    other: User  # annotator of the same study, whose attempt is closed
+    stranger: User  # annotator of no study
+    curator: User
+    admin: User
+    reader: User
+    study: Study
+    version: Version
+    attempt: Attempt  # the owner's
+    others_attempt: Attempt
+    run: Run  # the owner's, of the visible tests
+    submission: Run  # the other's
+
+    def person(self, kind: str) -> User | None:
+        """Return who is meant by owner, other, stranger, curator, admin or reader; None for anonymous."""
+        return None if kind == "anonymous" else getattr(self, kind)
+
+
+def make_world() -> World:
+    """Return a world with an open attempt of one annotator and a closed one of another, on one marked version."""
+    now = timezone.now()
+    people: dict[str, Any] = {
+        name: create_account(username=name, role=role, password="correct horse battery")
+        for name, role in {
+            "owner": Role.ANNOTATOR,
+            "other": Role.ANNOTATOR,
+            "stranger": Role.ANNOTATOR,
+            "curator": Role.CURATOR,
+            "admin": Role.ADMIN,
+            "reader": Role.READER,
+        }.items()
+    }
+    version = make_version(source=SOURCE)
+    study = make_study(people=[people["owner"], people["other"]], versions=[version])
+    others_attempt, submission = _finished_work(study, people["other"], now)
+    attempt = take_slot(study, people["owner"], now)
+    assert isinstance(attempt, Attempt)
+    save_draft(attempt, function=answer(OWN), module="", base_revision=0)
+    run = run_visible(attempt, function=answer(OWN), module="", key="owner-1", now=now)
+    finish(run)
+    return World(
+        **people,
+        study=study,
+        version=version,
+        attempt=attempt,
+        others_attempt=others_attempt,
+        run=run,
+        submission=submission,
+    )
+
+
+def _finished_work(study: Study, person: User, now: Any) -> tuple[Attempt, Run]:
+    """Return the closed attempt of a person and its submission, whose output quotes a hidden test."""
+    attempt = take_slot(study, person, now)
+    assert isinstance(attempt, Attempt)
+    submission = submit(attempt, function=answer(OTHERS), module="", key="other-1", now=now)
+    finish(submission, Outcome.PASSED)
+    submission.refresh_from_db()
+    TestRow.objects.create(
+        execution=submission.execution, number=1, test="test_with_tax", outcome=Outcome.PASSED, message=OUTPUT
+    )
+    answers = {
+        "outcome": "solved",
+        "difficulty": "trivial",
+        "instruction_quality": 0,
+        "test_quality": 0,
+        "text": OTHERS_TEXT,
+        "evidence": "",
+    }
+    settle(attempt, now=now)
+    close_attempt(attempt, answers=answers, now=now)
+    attempt.refresh_from_db()
+    return attempt, submission
