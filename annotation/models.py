@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models import CheckConstraint, F, Q, UniqueConstraint
@@ -152,6 +154,14 @@ class StudyPerson(models.Model):
         return f"{self.person.pseudonym} in {self.study}"
 
 
+class SlotQuerySet(models.QuerySet["Slot"]):
+    """Which slots."""
+
+    def takeable(self, now: datetime) -> SlotQuerySet:
+        """Free, or taken with a lease that is over; one table only, so that an UPDATE checks the row it changes."""
+        return self.filter(Q(state=Slot.State.FREE) | Q(state=Slot.State.TAKEN, lease_end__lt=now))
+
+
 class Slot(models.Model):
     """One of the k places of a version in a study; taken it is an assignment, leased to its annotator.
 
@@ -172,6 +182,8 @@ class Slot(models.Model):
     annotator = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="slots")
     taken_at = models.DateTimeField(null=True)
     lease_end = models.DateTimeField(null=True)
+
+    objects = SlotQuerySet.as_manager()
 
     class Meta:
         ordering = ["study", "version", "number"]

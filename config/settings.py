@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "annotation.first_password.FirstPasswordMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "csp.middleware.CSPMiddleware",
 ]
@@ -253,6 +255,8 @@ SPECTACULAR_SETTINGS = {
 DOCKER_HOST = env.str("DOCKER_HOST", default="unix:///var/run/docker.sock")
 RUNNER_DOCKER_RUNTIME = env.str("RUNNER_DOCKER_RUNTIME", default="")
 RUNNER_POOL_SIZE = env.int("RUNNER_POOL_SIZE", default=4)
+RUNNER_INTERACTIVE_THREADS = env.int("RUNNER_INTERACTIVE_THREADS", default=4)
+RUNNER_BULK_THREADS = env.int("RUNNER_BULK_THREADS", default=os.cpu_count() or 1)
 RUNNER_ENGINE_TIMEOUT_SECONDS = env.int("RUNNER_ENGINE_TIMEOUT_SECONDS", default=30)
 RUNNER_LEASE_SECONDS = env.int("RUNNER_LEASE_SECONDS", default=60)
 RUNNER_RECONCILE_SECONDS = env.int("RUNNER_RECONCILE_SECONDS", default=5)

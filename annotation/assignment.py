@@ -1,0 +1,159 @@
+"""ASSIGN: the next example for an annotator: seeded and balanced order, taken by one conditional UPDATE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import lru_cache
+
+from django.db import IntegrityError, transaction
+
+from annotation.attempts import settle
+from annotation.leases import LEASE, hold, lease_of, release_attempts
+from annotation.models import Attempt, Slot, SlotQuerySet, Study, StudyPerson, User
+from annotation.plan import plan
+
+ROUNDS = 5
+
+
+class Reason(StrEnum):
+    """Why there is nothing to take."""
+
+    NOT_OPEN = "not open"
+    NOT_TAKING_PART = "not taking part"
+    ALL_DONE = "all done"
+    YOURS_DONE = "yours done"
+    HELD = "held"
+
+
+@dataclass(frozen=True)
+class NothingToTake:
+    """Why there is nothing to take; where others hold what is left, how many slots and when the first lease ends."""
+
+    reason: Reason
+    held: int = 0
+    until: datetime | None = None
+
+
+def take_slot(study: Study, person: User, now: datetime) -> Attempt | NothingToTake:
+    """Return the annotator's open attempt of the study, a new one where none is open, or why there is none.
+
+    A slot is free when nobody holds it or its lease is over. Whoever lost a slot and gets the version again goes on
+    with the earlier attempt and its drafts. Two people never get one slot, nobody gets a version twice: the UPDATE
+    and the constraints of `Slot` decide, so SQLite and Postgres behave alike.
+    """
+    if study.state != Study.State.OPEN:
+        return NothingToTake(Reason.NOT_OPEN)
+    if not StudyPerson.objects.filter(study=study, person=person, active=True).exists():
+        return NothingToTake(Reason.NOT_TAKING_PART)
+    for _ in range(ROUNDS):
+        if attempt := _held_attempt(study, person, now):
+            return attempt
+        candidates = _candidates(study, person, now)
+        if not candidates:
+            break
+        for slot in candidates:
+            if attempt := _take(slot, person, now):
+                return attempt
+    return why_nothing(study, person, now)
+
+
+def why_nothing(study: Study, person: User, now: datetime) -> NothingToTake:
+    """Return why an annotator of an open study can take nothing."""
+    mine = Slot.objects.filter(study=study, annotator=person)
+    others = Slot.objects.filter(study=study, state=Slot.State.TAKEN, lease_end__gte=now).exclude(
+        version__in=mine.values("version")
+    )
+    ends = sorted(end for end in others.values_list("lease_end", flat=True) if end)
+    if ends:
+        return NothingToTake(Reason.HELD, held=len(ends), until=ends[0])
+    left = Slot.objects.filter(study=study).exclude(state=Slot.State.CLOSED)
+    return NothingToTake(Reason.YOURS_DONE if left.exists() else Reason.ALL_DONE)
+
+
+def available_to(study: Study, person: User, now: datetime) -> int:
+    """Return how many versions the annotator could take now."""
+    return _open_slots(study, person, now).values("version").distinct().count()
+
+
+def _held_attempt(study: Study, person: User, now: datetime) -> Attempt | None:
+    """Return the live attempt on the slot the person holds, its lease renewed; None where there is none."""
+    attempt = (
+        Attempt.objects.open()
+        .filter(annotator=person, slot__study=study, slot__annotator=person, slot__state=Slot.State.TAKEN)
+        .select_related("slot__study", "slot__version__example")
+        .first()
+    )
+    if attempt is None:
+        return None
+    paused = attempt.pauses.filter(ended_at=None).exists()
+    return attempt if hold(attempt, until=now + lease_of(attempt, paused=paused)) else None
+
+
+def _open_slots(study: Study, person: User, now: datetime) -> SlotQuerySet:
+    """Return the slots that are free or whose lease is over, of versions the person has not had."""
+    had = Slot.objects.filter(study=study, annotator=person).values("version")
+    return Slot.objects.filter(study=study).takeable(now).exclude(version__in=had)
+
+
+def _candidates(study: Study, person: User, now: datetime) -> list[Slot]:
+    """Return the slots to try, in the person's order, and of one version free ones before those whose lease is over."""
+    slots = list(_open_slots(study, person, now))
+    rank = {version: at for at, version in enumerate(order_for(study, person))}
+    return sorted(slots, key=lambda slot: (rank[slot.version_id], slot.state != Slot.State.FREE, slot.number))
+
+
+def order_for(study: Study, person: User) -> tuple[int, ...]:
+    """Return the study's versions in the order in which the person is offered them."""
+    versions = study.slots.order_by("version").values_list("version", flat=True).distinct()
+    people = list(study.people.order_by("pk").values_list("person", flat=True))
+    until = people.index(person.pk) + 1
+    return _planned(tuple(versions), tuple(people[:until]), study.solvers, study.seed)[person.pk]
+
+
+@lru_cache(maxsize=64)
+def _planned(
+    versions: tuple[int, ...], people: tuple[int, ...], solvers: int, seed: int
+) -> dict[int, tuple[int, ...]]:
+    """Return the plan, kept in the process: the same arguments always give the same plan."""
+    return plan(versions, people, k=solvers, seed=seed)
+
+
+def _take(slot: Slot, person: User, now: datetime) -> Attempt | None:
+    """Take the slot if it is still to be had, and return the attempt on it; None when somebody was faster."""
+    if slot.state == Slot.State.TAKEN and _work_has_ended(slot, now):
+        return None
+    try:
+        with transaction.atomic():
+            taken = Slot.objects.filter(pk=slot.pk).takeable(now)
+            if not taken.update(
+                state=Slot.State.TAKEN, annotator=person, taken_at=now, lease_end=now + LEASE
+            ):
+                return None
+            release_attempts(slot, now=now, but=person.pk)
+            return _attempt_on(slot, person, now)
+    except IntegrityError:  # the same person in another tab: one open assignment, no version twice
+        return None
+
+
+def _work_has_ended(slot: Slot, now: datetime) -> bool:
+    """Settle the attempt behind a lease that is over: who has submitted keeps the slot until the verdict is due."""
+    attempt = Attempt.objects.filter(slot=slot, state=Attempt.State.OPEN).first()
+    return attempt is not None and settle(attempt, now=now)
+
+
+def _attempt_on(slot: Slot, person: User, now: datetime) -> Attempt:
+    """Return a new attempt, or the person's earlier one on this version, which goes on where it was left."""
+    earlier = Attempt.objects.filter(
+        annotator=person,
+        slot__study=slot.study_id,
+        slot__version=slot.version_id,
+        state=Attempt.State.RELEASED,
+    ).first()
+    if earlier is None:
+        return Attempt.objects.create(slot=slot, annotator=person, started_at=now)
+    earlier.slot, earlier.state, earlier.ended_at = slot, Attempt.State.OPEN, None
+    earlier.save(update_fields=["slot", "state", "ended_at"])
+    settle(earlier, now=now)
+    return earlier

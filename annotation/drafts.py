@@ -1,0 +1,64 @@
+"""ATTEMPT: drafts: every save is a revision of its own, and none overwrites what another page has saved."""
+
+from __future__ import annotations
+
+from django.db import IntegrityError, transaction
+
+from annotation.attempts import AttemptOver, Refused
+from annotation.models import Attempt, Draft
+from examples.assembly import starting_answer
+
+CODE_LIMIT = 200_000
+
+
+class DraftConflict(Exception):  # noqa: N818 - reads as what it says: two texts are in conflict
+    """Another page has saved since; `current` is what is stored, and nothing was overwritten."""
+
+    def __init__(self, current: Draft) -> None:
+        super().__init__(f"Revision {current.revision} was saved by another page.")
+        self.current = current
+
+
+def current_draft(attempt: Attempt) -> Draft:
+    """Return the last stored draft; before the first, the unsaved revision 0 with the starting answer."""
+    stored = attempt.drafts.order_by("-revision").first()
+    if stored:
+        return stored
+    version = attempt.slot.version
+    return Draft(attempt=attempt, revision=0, function=starting_answer(version.context, version.gap))
+
+
+def save_draft(attempt: Attempt, *, function: str, module: str, base_revision: int) -> Draft:
+    """Store what the editor holds as a new revision upon `base_revision`, and return it.
+
+    Text equal to what is stored adds no row. Raises DraftConflict where another page has saved other text since, and
+    AttemptOver once the work has ended. Somebody whose slot went to another may go on saving: the text is theirs.
+    """
+    if attempt.state not in (Attempt.State.OPEN, Attempt.State.RELEASED):
+        raise AttemptOver("The work on this example has ended; the last saved draft is kept.")
+    refuse_too_long(function, module)
+    current = current_draft(attempt)
+    if (current.function, current.module) == (function, module):
+        return current
+    if current.revision != base_revision:
+        raise DraftConflict(current)
+    try:
+        with transaction.atomic():
+            return Draft.objects.create(
+                attempt=attempt, revision=base_revision + 1, function=function, module=module
+            )
+    except IntegrityError:  # another page saved the same revision at the same moment
+        return _same_or_conflict(attempt, function, module)
+
+
+def _same_or_conflict(attempt: Attempt, function: str, module: str) -> Draft:
+    current = current_draft(attempt)
+    if (current.function, current.module) == (function, module):
+        return current
+    raise DraftConflict(current)
+
+
+def refuse_too_long(*texts: str) -> None:
+    """Raise Refused where the texts together are longer than any answer needs to be."""
+    if sum(len(text) for text in texts) > CODE_LIMIT:
+        raise Refused(f"This is longer than {CODE_LIMIT:,} characters, which no answer needs.")

@@ -1,0 +1,155 @@
+"""ATTEMPT: runs on demand, and submissions for the record."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max, QuerySet
+
+from annotation.attempts import AttemptOver, Refused, settle, submissions_of
+from annotation.beats import is_paused
+from annotation.drafts import refuse_too_long
+from annotation.models import Attempt, Run, Study
+from examples.assembly import Answer, Assembled, Origin, assemble
+from examples.jobs import full_job, scratch_job, visible_job, visible_of
+from runner.models import Execution
+from runner.queueing import enqueue, supersede
+from runner.sandbox.base import Job
+
+
+def run_visible(attempt: Attempt, *, function: str, module: str, key: str, now: datetime) -> Run:
+    """Run the visible tests on what the editor holds, and return the run; the same key again returns the same run."""
+    if not attempt.slot.study.shows_visible_tests:
+        raise Refused("This study shows no tests. Try your function by a scratch run.")
+    return _start(attempt, Run.Kind.VISIBLE, function=function, module=module, key=key, now=now)
+
+
+def run_scratch(
+    attempt: Attempt, *, function: str, module: str, snippet: str, key: str, now: datetime
+) -> Run:
+    """Run the annotator's own snippet behind the program, and return the run."""
+    if not snippet.strip():
+        raise Refused("Write a line to run first, such as a call with print around it.")
+    return _start(
+        attempt, Run.Kind.SCRATCH, function=function, module=module, snippet=snippet, key=key, now=now
+    )
+
+
+def submit(attempt: Attempt, *, function: str, module: str, key: str, now: datetime) -> Run:
+    """Execute everything on the code of this very request, for the record, and return the run.
+
+    At most `Study.submissions` count; one that stayed unjudged does not. The same key again returns the same run.
+    """
+    return _start(attempt, Run.Kind.SUBMISSION, function=function, module=module, key=key, now=now)
+
+
+def _start(
+    attempt: Attempt,
+    kind: Run.Kind,
+    *,
+    function: str,
+    module: str,
+    key: str,
+    now: datetime,
+    snippet: str = "",
+) -> Run:
+    """Store a run with its execution, in one transaction that holds the attempt's row."""
+    refuse_too_long(function, module, snippet)
+    if settle(attempt, now=now):
+        known = attempt.runs.filter(key=key).first()
+        if known is None:
+            raise AttemptOver("The work on this example has ended: the verdict is due.")
+        return known
+    assembled, job = _program(attempt, kind, Answer(function, module), snippet)
+    with transaction.atomic():
+        locked = (
+            Attempt.objects.select_for_update(of=("self",)).select_related("slot__study").get(pk=attempt.pk)
+        )
+        if known := locked.runs.filter(key=key).first():
+            return known
+        _refuse_if_over(locked)
+        supersede(listener_of(attempt), among=_on_demand(locked))
+        return Run.objects.create(
+            attempt=locked,
+            kind=kind,
+            number=(locked.runs.aggregate(last=Max("number"))["last"] or 0) + 1,
+            key=key,
+            function=function,
+            module=module,
+            snippet=snippet,
+            sha256=fingerprint(function, module),
+            lines=packed(assembled.lines),
+            warnings=list(assembled.warnings),
+            created_at=now,
+            execution=enqueue(
+                job,
+                environment=attempt.slot.version.environment,
+                queue=Execution.Queue.INTERACTIVE,
+                listener=listener_of(attempt),
+            ),
+        )
+
+
+def _refuse_if_over(attempt: Attempt) -> None:
+    """Raise where no run may start: slot lost, study closed, clock stopped, submissions used."""
+    slot = attempt.slot
+    if attempt.state == Attempt.State.RELEASED or slot.annotator_id != attempt.annotator_id:
+        raise AttemptOver(
+            "Your place went back after a long silence, and your draft is kept. Take it again from My work."
+        )
+    if slot.study.state == Study.State.CLOSED:
+        raise AttemptOver("The study is closed; your draft is kept.")
+    if is_paused(attempt):
+        raise Refused("Your clock is stopped. Go on first, then run.")
+    done = submissions_of(attempt)
+    if done.waiting:
+        raise Refused("Your submission is being judged; wait for its outcome.")
+    if not done.left:
+        raise AttemptOver("All submissions are used: the verdict is due.")
+
+
+def _on_demand(attempt: Attempt) -> QuerySet[Execution]:
+    """Return the executions that a newer run replaces where they have not started: never a submission's."""
+    return Execution.objects.filter(run__attempt=attempt).exclude(run__kind=Run.Kind.SUBMISSION)
+
+
+def _program(attempt: Attempt, kind: Run.Kind, answer: Answer, snippet: str) -> tuple[Assembled, Job]:
+    """Return the assembled program and the job for a kind of run."""
+    version = attempt.slot.version
+    names = visible_of(version).expected if attempt.slot.study.shows_visible_tests else ()
+    assembled = assemble(version.context, version.gap, answer, tests=names)
+    if kind == Run.Kind.SUBMISSION:
+        return assembled, full_job(version, assembled.program)
+    if kind == Run.Kind.VISIBLE:
+        return assembled, visible_job(version, assembled.program)
+    return assembled, scratch_job(version, assembled.program, snippet)
+
+
+def listener_of(attempt: Attempt) -> str:
+    """Return the channel group that hears of the attempt's executions."""
+    return f"attempt-{attempt.pk}"
+
+
+def fingerprint(function: str, module: str) -> str:
+    """Return the sha256 of function, NUL, module: shown back, so that one can see what was submitted."""
+    return hashlib.sha256(f"{function}\x00{module}".encode(errors="surrogatepass")).hexdigest()
+
+
+def packed(lines: tuple[Origin, ...]) -> list[list[Any]]:
+    """Return the origins as stretches [region, first line, length]: a long context is one or two of them."""
+    stretches: list[list[Any]] = []
+    for origin in lines:
+        last = stretches[-1] if stretches else None
+        if last and last[0] == origin.region and last[1] + last[2] == origin.line:
+            last[2] += 1
+        else:
+            stretches.append([origin.region, origin.line, 1])
+    return stretches
+
+
+def unpacked(stretches: list[list[Any]]) -> tuple[Origin, ...]:
+    """Return the origin of each program line, from what `packed` made."""
+    return tuple(Origin(region, first + at) for region, first, length in stretches for at in range(length))

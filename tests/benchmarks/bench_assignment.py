@@ -1,0 +1,113 @@
+"""20 people take 400 places at once: p50 and p95 of next and of save, surplus and double assignments.
+
+    python -m tests.benchmarks.bench_assignment                 SQLite, in a file of its own
+    DATABASE_URL=postgres://… python -m tests.benchmarks.bench_assignment
+
+One process per person, so that nothing but the database keeps them apart. Exit 1 where a slot was taken twice.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from statistics import quantiles
+from typing import NamedTuple
+
+PEOPLE, PLACES, SAVES = 20, 400, 3
+
+
+class Times(NamedTuple):
+    """Milliseconds of each call of one person."""
+
+    next: list[float]
+    save: list[float]
+
+
+def _setup() -> None:
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+    import django
+
+    django.setup()
+
+
+def solve_all(study_id: int, person_id: int) -> Times:
+    """Take, save and close until nothing is left, as one person in one process."""
+    _setup()
+    from django.utils import timezone
+
+    from annotation.assignment import Reason, take_slot
+    from annotation.attempts import close_attempt, give_up
+    from annotation.drafts import save_draft
+    from annotation.models import Attempt, Study, User
+
+    verdict = {"outcome": "gave_up", "difficulty": "trivial", "instruction_quality": 0, "test_quality": 0}
+    study, person, times = Study.objects.get(pk=study_id), User.objects.get(pk=person_id), Times([], [])
+    while True:
+        began = time.perf_counter()
+        attempt = take_slot(study, person, timezone.now())
+        times.next.append((time.perf_counter() - began) * 1000)
+        if not isinstance(attempt, Attempt):
+            if attempt.reason != Reason.HELD:
+                return times
+            time.sleep(0.02)
+            continue
+        for at in range(SAVES):
+            began = time.perf_counter()
+            save_draft(attempt, function=f"# {at}\n" * 40, module="", base_revision=at)
+            times.save.append((time.perf_counter() - began) * 1000)
+        give_up(attempt, reason="benchmark", now=timezone.now())
+        attempt.refresh_from_db()
+        close_attempt(attempt, answers=verdict, now=timezone.now())
+
+
+def measure(solvers: int) -> bool:
+    """Print the figures for k = `solvers`, and return whether every place was taken once and nobody came twice."""
+    from annotation.accounts import create_account
+    from annotation.models import Attempt, Slot
+    from config.access import Role
+    from tests.annotation.factories import make_study
+
+    people = [
+        create_account(username=f"k{solvers}p{at}", role=Role.ANNOTATOR, password=None)
+        for at in range(PEOPLE)
+    ]
+    study = make_study(people=people, versions=PLACES // solvers, solvers=solvers)
+    with ProcessPoolExecutor(PEOPLE) as pool:
+        jobs = [pool.submit(solve_all, study.pk, person.pk) for person in people]
+        results = [job.result() for job in jobs]
+    attempts = Attempt.objects.filter(slot__study=study)
+    pairs = list(attempts.values_list("slot__version", "annotator"))
+    surplus = attempts.count() - Slot.objects.filter(study=study).count()
+    double = len(pairs) - len(set(pairs))
+    for name in Times._fields:
+        _print(f"k = {solvers}, {name}", [ms for times in results for ms in getattr(times, name)])
+    print(f"k = {solvers}: {attempts.count()} of {PLACES} places taken, {surplus} surplus, {double} double")
+    return surplus == 0 and double == 0
+
+
+def _print(label: str, milliseconds: list[float]) -> None:
+    cuts = quantiles(milliseconds, n=100)
+    print(f"{label:18} p50 {cuts[49]:7.1f} ms   p95 {cuts[94]:7.1f} ms   n {len(milliseconds)}")
+
+
+def main() -> int:
+    """Make the database, measure k = 1 and k = 2; return the exit status."""
+    import multiprocessing
+
+    multiprocessing.set_start_method("spawn")
+    _setup()
+    from django.core.management import call_command
+    from django.db import connection
+
+    os.environ["DATABASE_URL"] = (
+        os.environ.get("DATABASE_URL") or f"sqlite:///{connection.settings_dict['NAME']}"
+    )
+    call_command("migrate", verbosity=0)
+    print(f"{connection.vendor}, {PEOPLE} people, {PLACES} places")
+    return 0 if all([measure(1), measure(2)]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
