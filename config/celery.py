@@ -45,8 +45,10 @@ app.autodiscover_tasks()
 
 
 def lane(*queues: str) -> Celery:
-    """Return an app with the same tasks that takes from these queues only.
+    """Return an app with the same tasks (they are shared ones) that takes from these queues only.
 
     Celery keeps the queues a worker takes from on the app, so two consumers in one process need two apps.
     """
-    return make_app(queues, tasks=app.tasks, set_as_current=False)
+    made = make_app(queues, set_as_current=False)
+    made.autodiscover_tasks()
+    return made

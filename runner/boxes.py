@@ -66,14 +66,31 @@ def warm_sizes() -> dict[str, int]:
     return {digest: size if name == PLAIN else max(1, size // 2) for name, digest in built}
 
 
+def follow_environments() -> None:
+    """Keep boxes for every environment that is built by now; makes the sandbox where there is none yet."""
+    place = sandbox()
+    if isinstance(place, Pool) and place.sizes != (sizes := warm_sizes()):
+        place.keep(sizes)
+
+
+def waiting() -> dict[str, int]:
+    """Return how many boxes wait for a job, by image; empty where none are kept."""
+    place = _process.sandbox
+    return {image: place.waiting(image) for image in place.sizes} if isinstance(place, Pool) else {}
+
+
 @contextmanager
 def lent(queue: str, *, alone: bool = False) -> Iterator[Sandbox]:
     """Lend the sandbox for one run. Raises Closing.
+
+    Runs of the bulk queue start cold, so that the warm boxes are there for people.
 
     While a run is `alone`, runs of the bulk queue wait for it, at most a third of their lease. Interactive ones never
     wait: else anybody's sleeping program would hold up everybody.
     """
     place = sandbox()
+    if queue == Execution.Queue.BULK and isinstance(place, Pool):
+        place = place.cold
     with _process.nobody_alone:
         if alone:
             _process.alone += 1

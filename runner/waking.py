@@ -34,7 +34,10 @@ def waiting_messages(queue: str) -> int | None:
         with current_app.connection_for_read() as connection:
             connection.ensure_connection(max_retries=1, timeout=2)
             channel: Any = connection.default_channel  # the stubs know no method of a channel
-            return int(channel.queue_declare(queue, passive=True).message_count)
+            try:
+                return int(channel.queue_declare(queue, passive=True).message_count)
+            except connection.channel_errors:
+                return 0  # nothing was ever sent to it
     except Exception as error:
         logger.warning("The broker does not answer: %s", error)
         return None

@@ -2,15 +2,86 @@
 
 from __future__ import annotations
 
+import fcntl
+import platform
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import IO, Any
 
+from django.conf import settings
+from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
+from runner.claims import BOOT
 from runner.models import Worker
 
 SILENT_AFTER = timedelta(seconds=30)
+FORGOTTEN_AFTER = timedelta(minutes=10)
+
+
+@dataclass(frozen=True)
+class Post:
+    """A worker's name on this host, held by a file lock that the kernel releases when the process ends, however."""
+
+    worker: Worker
+    former_boot: str
+    lock: IO[str]
+
+
+def sign_on(queues: list[str]) -> Post:
+    """Take a free name on this host and write this process's row; gives the boot of the process that had the name.
+
+    Who gets the lock knows that the former holder has ended, so its claims can be given back at once.
+    """
+    name, lock = _free_name()
+    former = Worker.objects.filter(name=name).values_list("boot", flat=True).first() or ""
+    worker, _ = Worker.objects.update_or_create(
+        name=name, defaults={"queues": queues, "boot": BOOT, "engine_error": "", "started_at": Now()}
+    )
+    return Post(worker, former, lock)
+
+
+def _free_name() -> tuple[str, IO[str]]:
+    """Return the first name of this host that no live process holds, and its lock."""
+    folder = settings.DATA_DIR / "workers"
+    folder.mkdir(parents=True, exist_ok=True)
+    number = 1
+    while True:
+        name = f"{platform.node()[:90]}-{number}"
+        lock = (folder / f"{name}.lock").open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            number += 1
+        else:
+            return name, lock
+
+
+def beat(worker: Worker, *, engine_error: str, facts: dict[str, Any]) -> None:
+    """Write that the worker is alive, and what holds there; a row that was removed meanwhile is made again."""
+    Worker.objects.update_or_create(
+        name=worker.name,
+        defaults={
+            "queues": worker.queues,
+            "boot": worker.boot,
+            "engine_error": engine_error,
+            "facts": facts,
+            "seen_at": Now(),
+        },
+    )
+
+
+def sign_off(worker: Worker) -> None:
+    """Remove the row of a worker that ends in order."""
+    Worker.objects.filter(name=worker.name, boot=worker.boot).delete()
+
+
+def forget_silent() -> int:
+    """Remove the rows of workers unseen for ten minutes and return how many; the database's clock decides."""
+    return Worker.objects.filter(seen_at__lt=Now() - FORGOTTEN_AFTER).delete()[0]
 
 
 def engine_trouble() -> str:

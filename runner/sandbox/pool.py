@@ -63,10 +63,34 @@ class Pool:
         finally:
             self._work.put(box)
 
+    def keep(self, sizes: Mapping[str, int]) -> None:
+        """Keep so many boxes from now on: images that are new here are filled, others are no longer refilled."""
+        with self._lock:
+            ordered = {image: max(0, size - self.sizes.get(image, 0)) for image, size in sizes.items()}
+            self.sizes = dict(sizes)
+        for image, number in ordered.items():
+            for _ in range(number):
+                self._work.put(image)
+
     def waiting(self, image: str) -> int:
         """Return how many boxes wait for a job with this image."""
         with self._lock:
             return len(self._waiting[image])
+
+    def keep(self, sizes: Mapping[str, int]) -> None:
+        """Keep so many boxes for each image from now on; those of other images are given up."""
+        with self._lock:
+            before, self.sizes = self.sizes, dict(sizes)
+            surplus = [
+                line.pop()
+                for image, line in self._waiting.items()
+                for _ in range(len(line) - sizes.get(image, 0))
+            ]
+        for box in surplus:
+            self._work.put(box)
+        for image, size in sizes.items():
+            for _ in range(size - before.get(image, 0)):
+                self._work.put(image)
 
     def wait_until_full(self, seconds: float) -> bool:
         """Return whether every image has its boxes waiting within so many seconds."""
@@ -104,7 +128,8 @@ class Pool:
                 box = line.popleft() if line else None
             if box is None:
                 return None
-            self._work.put(image)
+            if image in self.sizes:
+                self._work.put(image)
             if box.stream.is_quiet() and time.monotonic() - box.started < LIFE_SECONDS:
                 return box
             self._work.put(box)
@@ -117,10 +142,13 @@ class Pool:
                 return
             if isinstance(item, Box):
                 self.engine.dispose(item)
-            elif not self._closing.is_set():
+            elif item in self.sizes and not self._closing.is_set():
                 self._refill(item)
 
     def _refill(self, image: str) -> None:
+        """Start one box, unless the image has its boxes by now."""
+        if self.waiting(image) >= self.sizes.get(image, 0):
+            return
         settings = BoxSettings.of(image, self.language, 0, WARM_LIMITS, self.engine.runtime)
         try:
             box = self.engine.start(settings, keeper=self.cold.keeper)

@@ -1,0 +1,102 @@
+"""A worker process: consumers that share one sandbox, and the reconciler. `python -m config.work [QUEUE ...]`.
+
+Celery's thread pool is used, so that all threads share the warm boxes. Interactive work has threads and a consumer of
+its own: whatever lies in the other queues cannot take its place.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+from typing import Any
+
+import django
+from celery import Celery
+from celery.worker import state
+from kombu.asynchronous import set_event_loop
+
+from config.celery import QUEUES, lane
+
+logger = logging.getLogger("config.work")
+
+# How long running executions may go on after SIGTERM before they are put back into the queue.
+GRACE_SECONDS = 3.0
+CLOSE_SECONDS = 20.0
+WAKE_UPS_ENOUGH = 4
+
+
+def main(queues: list[str]) -> int:
+    """Work until SIGTERM or SIGINT and return the process's exit status."""
+    django.setup()
+    from runner import boxes, events, reconcile, workers
+
+    boxes.keep_warm()
+    events.keep_loop()
+    post = workers.sign_on(queues)
+    reconciler = reconcile.Reconciler(post, also=[_wake_checks] if "bulk" in queues else [])
+    reconciler.start()
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    lanes = [_start(made, threads, post.worker.name) for made, threads in _lanes(queues)]
+    logger.info("%s works on %s.", post.worker.name, ", ".join(queues))
+    while not ended.wait(0.5) and all(thread.is_alive() for thread in lanes):
+        pass
+    state.should_stop = 0  # type: ignore[assignment] # the stubs know only its first value, None
+    for thread in lanes:
+        thread.join(GRACE_SECONDS)
+    reconciler.end()
+    boxes.close()
+    for thread in lanes:
+        thread.join(CLOSE_SECONDS)
+    workers.sign_off(post.worker)
+    return 0 if ended.is_set() else 1
+
+
+def _wake_checks() -> None:
+    """Let versions that wait for a check be taken up, unless the queue holds wake-ups enough already."""
+    from examples.tasks import wake_checks
+    from runner.waking import waiting_messages
+
+    lying = waiting_messages("bulk")
+    if lying is not None and lying < WAKE_UPS_ENOUGH:
+        wake_checks()
+
+
+def _lanes(queues: list[str]) -> list[tuple[Celery, int]]:
+    """Return an app and a number of threads for interactive work, and for all other work, as far as asked for."""
+    from django.conf import settings
+
+    other = [queue for queue in queues if queue != "interactive"]
+    lanes = [(["interactive"], settings.RUNNER_INTERACTIVE_THREADS)] if "interactive" in queues else []
+    lanes += [(other, settings.RUNNER_BULK_THREADS)] if other else []
+    return [(lane(*names), threads) for names, threads in lanes]
+
+
+def _start(app: Celery, threads: int, name: str) -> threading.Thread:
+    """Start a Celery consumer in a thread and return the thread, which ends when the consumer does."""
+    # Each consumer makes its own event loop; Celery would give it the one of the consumer before.
+    set_event_loop(None)
+    consumer: Any = app.WorkController(
+        app=app,
+        pool="threads",
+        concurrency=threads,
+        hostname=f"{app.conf.task_queues[0].name}@{name}",
+        without_heartbeat=True,
+        without_mingle=True,
+        without_gossip=True,
+        quiet=True,
+    )
+    thread = threading.Thread(target=consumer.start, name=f"lane-{consumer.hostname}", daemon=True)
+    thread.start()
+    return thread
+
+
+if __name__ == "__main__":
+    status = main(sys.argv[1:] or list(QUEUES))
+    logging.shutdown()
+    # Threads that hang in an engine that never answers must not keep the process.
+    os._exit(status)
