@@ -63,15 +63,6 @@ class Pool:
         finally:
             self._work.put(box)
 
-    def keep(self, sizes: Mapping[str, int]) -> None:
-        """Keep so many boxes from now on: images that are new here are filled, others are no longer refilled."""
-        with self._lock:
-            ordered = {image: max(0, size - self.sizes.get(image, 0)) for image, size in sizes.items()}
-            self.sizes = dict(sizes)
-        for image, number in ordered.items():
-            for _ in range(number):
-                self._work.put(image)
-
     def waiting(self, image: str) -> int:
         """Return how many boxes wait for a job with this image."""
         with self._lock:
