@@ -7,6 +7,7 @@ import pytest
 from annotation.accounts import create_account
 from annotation.models import User
 from config.access import Role
+from tests.flushing import frozen_releases_can_be_flushed
 from tests.services import (
     chosen_database,
     either_database,
@@ -15,7 +16,14 @@ from tests.services import (
     redis_url,
 )
 
-__all__ = ["chosen_database", "either_database", "migrated_postgres", "postgres_url", "redis_url"]
+__all__ = [
+    "chosen_database",
+    "either_database",
+    "frozen_releases_can_be_flushed",
+    "migrated_postgres",
+    "postgres_url",
+    "redis_url",
+]
 
 PASSWORD = "correct horse battery"
 

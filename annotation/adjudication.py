@@ -1,0 +1,100 @@
+"""ADJUDICATE: what disagrees, who may decide, and the decision with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from annotation.evidence import open_disputes
+from annotation.models import Adjudication, Attempt, User
+from examples.models import Version, audit
+
+
+class DecisionRefused(Exception):  # noqa: N818 - it says what happened
+    """This person may not decide on this version, or gave no reason; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What one annotator says against a version; `pseudonym`, the two grades 0 to 3, their words and evidence."""
+
+    pseudonym: str
+    instruction_quality: int
+    test_quality: int
+    text: str
+    evidence: str
+    outcome: str
+    solved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Disputed:
+    """A version with its open complaints, and why the person who looks may not decide ("" when they may)."""
+
+    version: Version
+    complaints: tuple[Complaint, ...]
+    refusal: str
+
+
+def why_not(version: Version, person: User) -> str:
+    """Return why the person may not decide on the version: who solved or wrote it does not; "" when they may."""
+    if not person.curates:
+        return "Only curators decide."
+    return _conflict(version, person, _worked_on(person))
+
+
+def decide(version: Version, *, decision: str, reason: str, by: User) -> Adjudication:
+    """Record a curator's decision and return it. Raises DecisionRefused."""
+    refusal = why_not(version, by)
+    if refusal:
+        raise DecisionRefused(refusal)
+    if not reason.strip():
+        raise DecisionRefused("Give a reason: it is what the release and the next curator rely on.")
+    if decision not in Adjudication.Decision.values:
+        raise DecisionRefused("Choose one of the decisions.")
+    made = Adjudication.objects.create(
+        version=version, decision=decision, reason=reason.strip(), decided_by=by
+    )
+    audit(by, "version adjudicated", f"version:{version.pk}", decision=decision)
+    return made
+
+
+def disputed(person: User) -> list[Disputed]:
+    """Return the versions with open complaints, longest waiting first, in a fixed number of queries."""
+    verdicts = (
+        open_disputes()
+        .select_related("attempt__annotator", "attempt__slot__version__example__dataset")
+        .order_by("created_at", "pk")
+    )
+    found: dict[int, tuple[Version, list[Complaint]]] = {}
+    for verdict in verdicts:
+        version = verdict.attempt.slot.version
+        _, complaints = found.setdefault(version.pk, (version, []))
+        complaints.append(
+            Complaint(
+                verdict.attempt.annotator.pseudonym,
+                verdict.instruction_quality,
+                verdict.test_quality,
+                verdict.text,
+                verdict.evidence,
+                verdict.get_outcome_display(),
+                verdict.solved,
+            )
+        )
+    worked = _worked_on(person)
+    return [
+        Disputed(version, tuple(complaints), _conflict(version, person, worked))
+        for version, complaints in found.values()
+    ]
+
+
+def _worked_on(person: User) -> set[int]:
+    """Return the examples the person has an attempt at."""
+    return set(Attempt.objects.filter(annotator=person).values_list("slot__version__example_id", flat=True))
+
+
+def _conflict(version: Version, person: User, worked: set[int]) -> str:
+    if version.author_id == person.pk:
+        return "You wrote this version, so somebody else decides on it."
+    return (
+        "You worked on this example, so somebody else decides on it." if version.example_id in worked else ""
+    )

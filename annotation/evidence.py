@@ -1,0 +1,154 @@
+"""EVIDENCE: what people found out about versions, for the gate and for the manifest of a release."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+
+from annotation.models import Adjudication, Attempt, Slot, Study, Verdict
+from annotation.results import rows_of_versions
+from annotation.study.rates import Figure, study_rates
+from examples.models import Version
+from examples.releasing.evidence import HumanEvidence, HumanFigure, StudyCount
+
+SEVERE = 2
+
+
+class Decided(NamedTuple):
+    """The latest decision on a version."""
+
+    decision: str
+    words: str
+    reason: str
+
+
+def evidence(versions: QuerySet[Version]) -> Mapping[int, HumanEvidence]:
+    """Return the evidence on each version that somebody met or decided on, by version id, in four queries."""
+    ids = versions.order_by().values("pk")
+    studies, independent = _studies(ids), _independent(ids)
+    decisions, disputes = _decisions(ids), _disputes(ids)
+    return {
+        version: _joined(
+            studies.get(version, ()),
+            independent.get(version, 0),
+            decisions.get(version),
+            disputes.get(version, ()),
+        )
+        for version in {*studies, *independent, *decisions, *disputes}
+    }
+
+
+def figures(versions: QuerySet[Version]) -> Sequence[HumanFigure]:
+    """Return the rates over every closed attempt at the versions, in whatever study."""
+    rates = study_rates(rows_of_versions(versions), submissions=1, levels=())
+    return [as_figure(each) for each in (rates.solved, rates.versions_by_one, rates.versions_by_majority)]
+
+
+def as_figure(figure: Figure) -> HumanFigure:
+    """Return a figure of a study as a release keeps it."""
+    rate = figure.rate
+    return HumanFigure(
+        name=figure.name,
+        count=rate.count,
+        total=rate.total,
+        denominator=figure.denominator,
+        wilson=(rate.wilson.low, rate.wilson.high) if rate.wilson else None,
+        cluster=(rate.cluster.low, rate.cluster.high) if rate.cluster else None,
+        cluster_reason=rate.cluster_reason,
+        exclusions=dict(figure.exclusions),
+    )
+
+
+def open_disputes() -> QuerySet[Verdict]:
+    """Return the verdicts that call instruction or tests severely flawed, on versions nobody has decided on since."""
+    latest = Adjudication.objects.filter(version=OuterRef("attempt__slot__version")).order_by("-decided_at")
+    severe = Q(test_quality__gte=SEVERE) | Q(instruction_quality__gte=SEVERE)
+    return (
+        Verdict.objects.filter(severe)
+        .annotate(decided_at=Subquery(latest.values("decided_at")[:1]))
+        .filter(Q(decided_at=None) | Q(created_at__gt=F("decided_at")))
+    )
+
+
+def _studies(ids: Any) -> dict[int, tuple[StudyCount, ...]]:
+    """Return how far each study is with each version; a study that never opened says nothing."""
+    rows = (
+        Slot.objects.filter(version__in=ids)
+        .exclude(study__state=Study.State.DRAFT)
+        .order_by("version_id", "study_id")
+        .values_list("version_id", "study__title", "study__solvers")
+        .annotate(closed=Count("attempts", filter=Q(attempts__state=Attempt.State.CLOSED)))
+    )
+    found: dict[int, list[StudyCount]] = defaultdict(list)
+    for version, title, wanted, closed in rows:
+        found[version].append(StudyCount(title, closed, wanted))
+    return {version: tuple(counts) for version, counts in found.items()}
+
+
+def _independent(ids: Any) -> dict[int, int]:
+    """Return how many people solved each version who neither wrote it nor knew it already."""
+    rows = (
+        Verdict.objects.filter(
+            attempt__slot__version__in=ids, attempt__state=Attempt.State.CLOSED, solved=True
+        )
+        .exclude(outcome=Verdict.Outcome.KNEW_IT)
+        .exclude(attempt__slot__version__author=F("attempt__annotator"))
+        .order_by()
+        .values_list("attempt__slot__version")
+        .annotate(people=Count("attempt__annotator", distinct=True))
+    )
+    return dict(rows)
+
+
+def _decisions(ids: Any) -> dict[int, Decided]:
+    rows = Adjudication.objects.filter(version__in=ids).order_by("pk")
+    return {
+        each.version_id: Decided(each.decision, each.get_decision_display(), each.reason) for each in rows
+    }
+
+
+def _disputes(ids: Any) -> dict[int, list[str]]:
+    """Return the open complaints about each version, one sentence each."""
+    rows = (
+        open_disputes()
+        .filter(attempt__slot__version__in=ids)
+        .order_by("pk")
+        .values_list(
+            "attempt__slot__version_id",
+            "attempt__annotator__pseudonym",
+            "instruction_quality",
+            "test_quality",
+        )
+    )
+    found: dict[int, list[str]] = defaultdict(list)
+    for version, pseudonym, instruction, tests in rows:
+        found[version].append(complaint(pseudonym, instruction, tests))
+    return found
+
+
+def complaint(pseudonym: str, instruction: int, tests: int) -> str:
+    """Return in words what a verdict complains of."""
+    said = [
+        f"the {name} {grade} of 3"
+        for name, grade in (("instruction", instruction), ("tests", tests))
+        if grade >= SEVERE
+    ]
+    return f"{pseudonym} rates {' and '.join(said)}"
+
+
+def _joined(
+    studies: tuple[StudyCount, ...], independent: int, decided: Decided | None, disputes: Sequence[str]
+) -> HumanEvidence:
+    if decided is None:
+        return HumanEvidence(studies=studies, independent=independent, disputes=tuple(disputes))
+    return HumanEvidence(
+        studies=studies,
+        independent=independent,
+        decision=decided.words,
+        decision_reason=decided.reason,
+        found_solvable=decided.decision == Adjudication.Decision.SOLVABLE,
+        disputes=tuple(disputes),
+    )

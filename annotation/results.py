@@ -1,0 +1,207 @@
+"""STUDY: rows from the database, in a fixed number of queries, for the pure functions of `annotation.study`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import QuerySet
+
+from annotation import clock
+from annotation.models import Attempt, Beat, Pause, Run, Study, Verdict
+from annotation.study.agreement import Agreement, difficulty_agreement
+from annotation.study.intervals import Rate, clustered_rate
+from annotation.study.rates import StudyRates, study_rates
+from annotation.study.rows import AttemptRow
+from annotation.study.tables import AnnotatorLine, ExampleLine, by_annotator, by_example
+from annotation.study.times import TimeToSolve, time_to_solve
+from examples.models import Version
+from runner.models import Execution
+
+KNEW_IT = "knew it already"
+WROTE_IT = "wrote the version"
+GIVEN_BACK = "slot given back"
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Everything the page and the API say of a study. `nothing_left_out` is the headline rate without exclusions."""
+
+    rows: tuple[AttemptRow, ...]
+    rates: StudyRates
+    times: TimeToSolve
+    agreement: Agreement
+    examples: tuple[ExampleLine, ...]
+    annotators: tuple[AnnotatorLine, ...]
+    nothing_left_out: Rate
+
+    @property
+    def closed(self) -> int:
+        """How many attempts the headline rate counts."""
+        return self.rates.solved.rate.total
+
+
+def study_results(study: Study) -> Results:
+    """Return every figure of the study as it stands, in four queries."""
+    rows = tuple(rows_of(Attempt.objects.filter(slot__study=study)))
+    levels = list(study.difficulty_levels)
+    return Results(
+        rows=rows,
+        rates=study_rates(rows, submissions=study.submissions, levels=levels),
+        times=time_to_solve(rows, limit=study.active_limit_seconds),
+        agreement=difficulty_agreement(rows, levels=levels),
+        examples=by_example(rows, levels=levels),
+        annotators=by_annotator(rows, levels=levels),
+        nothing_left_out=clustered_rate((row.annotator, row.solved) for row in rows if row.closed),
+    )
+
+
+def rows_of_versions(versions: QuerySet[Version]) -> list[AttemptRow]:
+    """Return a row for every attempt at the versions, in whatever study; unrated, since scales differ."""
+    return rows_of(Attempt.objects.filter(slot__version__in=versions.order_by().values("pk")), rated=False)
+
+
+def rows_of(attempts: QuerySet[Attempt], *, rated: bool = True) -> list[AttemptRow]:
+    """Return the plain row of each attempt, in order, in four queries."""
+    logs = attempt_logs(attempts)
+    facts = attempts.order_by("pk").values_list(*COLUMNS)
+    return [_row(Fact(*values), logs, rated=rated) for values in facts]
+
+
+class Fact(NamedTuple):
+    """The columns a row is made of; the time comes from the logs."""
+
+    pk: int
+    version: int
+    example: int
+    version_number: int
+    author: int | None
+    slot_number: int
+    solvers: int
+    idle_limit: int
+    annotator: int
+    pseudonym: str
+    state: str
+    started_at: datetime
+    ended_at: datetime | None
+    outcome: str | None
+    difficulty: str | None
+
+
+COLUMNS = (
+    "pk",
+    "slot__version_id",
+    "slot__version__example_id",
+    "slot__version__number",
+    "slot__version__author_id",
+    "slot__number",
+    "slot__study__solvers",
+    "slot__study__idle_limit_seconds",
+    "annotator_id",
+    "annotator__pseudonym",
+    "state",
+    "started_at",
+    "ended_at",
+    "verdict__outcome",
+    "verdict__difficulty",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A submission: when it was made, its state, whether it PASSED unflagged."""
+
+    at: datetime
+    state: str
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Logs:
+    """Beats, pauses, executions and submissions, by attempt."""
+
+    beats: dict[int, list[clock.Beat]]
+    pauses: dict[int, list[clock.Pause]]
+    waits: dict[int, list[clock.Wait]]
+    submissions: dict[int, list[Submitted]]
+
+    def intervals(
+        self, attempt: int, started_at: datetime, ended_at: datetime | None, *, idle_limit: int
+    ) -> tuple[clock.Interval, ...]:
+        """Return what the clock makes of one attempt."""
+        log = clock.AttemptLog(
+            started_at=started_at,
+            ended_at=ended_at,
+            beats=self.beats.get(attempt, ()),
+            pauses=self.pauses.get(attempt, ()),
+            waits=self.waits.get(attempt, ()),
+        )
+        return clock.derive_intervals(log, idle_limit=idle_limit)
+
+
+def attempt_logs(attempts: QuerySet[Attempt]) -> Logs:
+    """Return what the clock may look at for all the attempts, in three queries, whatever their number."""
+    ids = attempts.order_by().values("pk")
+    logs = Logs(defaultdict(list), defaultdict(list), defaultdict(list), defaultdict(list))
+    beats = Beat.objects.filter(attempt__in=ids).order_by("attempt_id", "at", "pk")
+    for attempt, at, tab, visible, ms in beats.values_list(
+        "attempt_id", "at", "tab", "visible", "ms_since_input"
+    ):
+        logs.beats[attempt].append(clock.Beat(at, tab, visible, ms))
+    pauses = Pause.objects.filter(attempt__in=ids).order_by("attempt_id", "started_at")
+    for attempt, start, end in pauses.values_list("attempt_id", "started_at", "ended_at"):
+        logs.pauses[attempt].append(clock.Pause(start, end))
+    _add_runs(logs, Run.objects.filter(attempt__in=ids))
+    return logs
+
+
+def _add_runs(logs: Logs, runs: QuerySet[Run]) -> None:
+    """Add each run's wait for the runner, and the submissions among them."""
+    rows = runs.order_by("attempt_id", "number").values_list(
+        "attempt_id",
+        "kind",
+        "created_at",
+        "execution__state",
+        "execution__outcome",
+        "execution__tampered",
+        "execution__created_at",
+        "execution__finished_at",
+    )
+    for attempt, kind, at, state, outcome, tampered, queued, finished in rows:
+        over = state not in (Execution.State.QUEUED, Execution.State.RUNNING)
+        logs.waits[attempt].append(clock.Wait(queued, (finished or queued) if over else None))
+        if kind == Run.Kind.SUBMISSION:
+            logs.submissions[attempt].append(Submitted(at, state, outcome == "PASSED" and not tampered))
+
+
+def _row(fact: Fact, logs: Logs, *, rated: bool) -> AttemptRow:
+    submissions = logs.submissions.get(fact.pk, [])
+    judged = [each for each in submissions if each.state == Execution.State.FINISHED]
+    first = next((number for number, each in enumerate(judged, 1) if each.passed), None)
+    intervals = logs.intervals(fact.pk, fact.started_at, fact.ended_at, idle_limit=fact.idle_limit)
+    return AttemptRow(
+        version_id=fact.version,
+        example=f"EX-{fact.example:04d} v{fact.version_number}",
+        annotator=fact.annotator,
+        pseudonym=fact.pseudonym,
+        outcome=fact.outcome,
+        closed=fact.state == Attempt.State.CLOSED,
+        solved=first is not None,
+        solved_at_submission=first,
+        difficulty=fact.difficulty if rated else None,
+        active_seconds=clock.active_seconds(intervals),
+        interrupted=bool(submissions) and submissions[-1].state == Execution.State.UNJUDGED,
+        excluded_reason=_why_excluded(fact),
+        extra=fact.slot_number > fact.solvers,
+    )
+
+
+def _why_excluded(fact: Fact) -> str:
+    """Return the protocol's reason to leave the attempt out of every figure, "" for none."""
+    if fact.state == Attempt.State.RELEASED:
+        return GIVEN_BACK
+    if fact.author == fact.annotator:
+        return WROTE_IT
+    return KNEW_IT if fact.outcome == Verdict.Outcome.KNEW_IT else ""
