@@ -32,6 +32,11 @@ def default_count(total: int) -> int:
     return -(-total // 3)
 
 
+def count_assertions(tree: ast.Module, expected: Sequence[str]) -> int:
+    """Return how many top-level assertions the expected test functions of a module have."""
+    return sum(is_assertion(each) for node in _functions(tree, expected) for each in node.body)
+
+
 def assertion_lines(tests: str, expected: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
     """Return for each expected test function the (first, last) lines of its top-level assertions, in order."""
     functions = _functions(python.parse(tests), expected)
@@ -51,7 +56,7 @@ def visible_part(
     """
     tree = python.parse(tests)
     functions = _functions(tree, expected)
-    total = sum(is_assertion(each) for node in functions for each in node.body)
+    total = count_assertions(tree, expected)
     left = wanted = min(default_count(total) if count is None else max(count, 0), total)
     positions = python.Positions(tests)
     pieces, at, shown = [], 0, []

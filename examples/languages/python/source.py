@@ -16,7 +16,8 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 PYTHON_2 = re.compile(
     r"""^[ \t]*(?:print[ \t]+(?![=(]|>>=)[^=\s]|print[ \t]*>>|exec[ \t]+["'\w]|except[ \t]+[\w.()]+(?:,[ \t]*[\w.]+[ \t]*)+:"""
-    r"""|raise[ \t]+[\w.]+[ \t]*,)|\bur["']|[^\w"'][0]+[1-7][0-7]*\b(?!\.)|<>""",
+    r"""|raise[ \t]+[\w.]+[ \t]*,)|\bur["']|[^\w"'][0]+[1-7][0-7]*\b(?!\.)|<>"""
+    r"""|,[ \t]*None,[ \t]*sys\.exc_info\(\)""",
     re.MULTILINE,
 )
 PYTHON_2_MESSAGES = (

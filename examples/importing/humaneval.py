@@ -1,0 +1,94 @@
+"""IMPORT: HumanEval (Chen et al. 2021) and what is published in its form, such as HumanEval+ in "OriginFmt".
+
+The program is `prompt + canonical_solution`, then a line break, `test`, a line break and `check(entry_point)`. The
+whole of `test` is the test: what stands there beside `check` are its inputs and helpers, which nobody is to see.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from examples.importing.base import (
+    NAME_LIMIT,
+    Record,
+    RecordInvalid,
+    key_of,
+    libraries_of,
+    text_of,
+    third_party,
+    title_of,
+)
+from examples.languages.python import source as python
+from examples.masking import Masked, MaskingError, Segment, line_ended, mask
+from examples.visible import count_assertions, default_count
+
+NAME = "humaneval"
+CHECK = "check"
+REQUIRED = ("task_id", "prompt", "entry_point", "canonical_solution", "test")
+
+
+def recognises(keys: frozenset[str]) -> bool:
+    """Return whether an object with these keys is one of this format's records, perhaps an incomplete one."""
+    return "entry_point" in keys or len(keys & set(REQUIRED)) >= 3
+
+
+def parse(item: Mapping[str, Any]) -> Record:
+    """Return the record. Raises RecordInvalid."""
+    key = key_of(item, "task_id")
+    prompt = text_of(item, "prompt")
+    name = text_of(item, "entry_point", limit=NAME_LIMIT)
+    solution = text_of(item, "canonical_solution")
+    test = text_of(item, "test")
+    code = prompt + solution
+    tree = _parsed(code, "canonical_solution", "Give a solution that continues the prompt as Python 3.")
+    tests = _parsed(test, "test", "Give tests that Python 3 can parse.")
+    if not any(isinstance(node, python.FUNCTIONS) and node.name == CHECK for node in tests.body):
+        raise RecordInvalid(
+            "test", "defines no function check", "Define check(candidate) with the assertions."
+        )
+    masked = _masked(code, name, tree)
+    total = count_assertions(tests, [CHECK])
+    call = f"\n{CHECK}({name})"
+    end = len(masked.context.encode())
+    libraries = libraries_of(tree, tests)
+    return Record(
+        key=key,
+        title=title_of(name, ""),
+        repository="",
+        licence="",
+        focal_name=name,
+        language="python",
+        instruction=ast.get_docstring(python.find(tree, name)) or prompt.strip(),
+        context=masked.context,
+        gap=masked.gap,
+        reference=masked.reference,
+        tests=(Segment(end, "\n" + test, "function", CHECK), Segment(end, call, "block")),
+        block=line_ended(call),
+        expected=(CHECK,),
+        visible=default_count(total),
+        total=total,
+        needs=third_party(libraries),
+        libraries=libraries,
+        provenance={"format": NAME, "task_id": item["task_id"]},
+    )
+
+
+def _parsed(code: str, name: str, remedy: str) -> ast.Module:
+    try:
+        return python.parse(code)
+    except python.SourceInvalid as error:
+        place = f"line {error.line}: " if error.line else ""
+        raise RecordInvalid(name, f"{place}{error.message}", remedy) from error
+
+
+def _masked(code: str, name: str, tree: ast.Module) -> Masked:
+    try:
+        return mask(code, name, tree=tree, test_names=[CHECK])
+    except python.FunctionNotFound as error:
+        raise RecordInvalid(
+            "entry_point", str(error), "Name the function that the prompt leaves open."
+        ) from error
+    except MaskingError as error:
+        raise RecordInvalid("canonical_solution", str(error), "Give the function a body.") from error
