@@ -36,7 +36,7 @@ def main(queues: list[str]) -> int:
     boxes.keep_warm()
     events.keep_loop()
     post = workers.sign_on(queues)
-    reconciler = reconcile.Reconciler(post, also=[_wake_checks] if "bulk" in queues else [])
+    reconciler = reconcile.Reconciler(post, also=[_wake_bulk_work] if "bulk" in queues else [])
     reconciler.start()
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -56,14 +56,14 @@ def main(queues: list[str]) -> int:
     return 0 if ended.is_set() else 1
 
 
-def _wake_checks() -> None:
-    """Let versions that wait for a check be taken up, unless the queue holds wake-ups enough already."""
-    from examples.tasks import wake_checks
+def _wake_bulk_work() -> None:
+    """Let imports and checks that wait be taken up, unless the queue holds wake-ups enough already."""
+    from examples.tasks import wake_bulk_work
     from runner.waking import waiting_messages
 
     lying = waiting_messages("bulk")
     if lying is not None and lying < WAKE_UPS_ENOUGH:
-        wake_checks()
+        wake_bulk_work()
 
 
 def _lanes(queues: list[str]) -> list[tuple[Celery, int]]:

@@ -355,13 +355,30 @@ class ReleaseFile(models.Model):
 
 
 class ImportReport(models.Model):
-    """What one import did, record by record where something was wrong; downloadable."""
+    """What one import did, record by record where something was wrong; downloadable.
 
-    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="imports")
-    file_name = models.CharField(max_length=200)
-    state = models.CharField(
-        max_length=10, choices=[(s, s) for s in ("queued", "running", "finished", "failed")], default="queued"
+    `read` counts the records done with, so an import whose worker was killed goes on behind them.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "queued"
+        RUNNING = "running", "running"
+        FINISHED = "finished", "finished"
+        FAILED = "failed", "failed"
+
+    dataset_name = models.SlugField()
+    dataset = models.ForeignKey(
+        Dataset,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="imports",
+        help_text="none before a first record came in",
     )
+    file_name = models.CharField(max_length=200)
+    stored_as = models.CharField(
+        max_length=300, blank=True, help_text="where the uploaded file waits, until it is done"
+    )
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     dry_run = models.BooleanField(default=False)
     read = models.PositiveIntegerField(default=0)
     added = models.PositiveIntegerField(default=0)
@@ -374,6 +391,7 @@ class ImportReport(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
     )
     created_at = models.DateTimeField(db_default=Now())
+    seen_at = models.DateTimeField(db_default=Now(), help_text="when a worker last moved it on")
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -381,6 +399,11 @@ class ImportReport(models.Model):
 
     def __str__(self) -> str:
         return f"import {self.pk} of {self.file_name}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more is to come."""
+        return self.state in (self.State.QUEUED, self.State.RUNNING)
 
 
 class ImportProblem(models.Model):

@@ -1,4 +1,4 @@
-"""Celery: check versions that wait for it."""
+"""Celery: import uploaded files, and check versions that wait for it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from time import monotonic
 from celery import shared_task
 
 from examples.checking.run import check_version, repeat_reference, waiting
+from examples.importing.store import waiting_reports
+from examples.importing.uploads import run_import
 from examples.models import Version
 
 TURN_SECONDS = 5
@@ -33,7 +35,15 @@ def repeat(version_id: int, times: int) -> None:
     )
 
 
-def wake_checks() -> None:
-    """Wake as many workers as may check at once, where a version waits; called every few seconds by the worker."""
+@shared_task(queue="bulk", name="examples.import_file")
+def import_file(report_id: int) -> None:
+    """Import an uploaded file, unless another worker has it; goes on behind the records that are in already."""
+    run_import(report_id)
+
+
+def wake_bulk_work() -> None:
+    """Wake a worker for each import that waits, and as many as may check at once; called every few seconds."""
+    for report_id in waiting_reports():
+        import_file.delay(report_id)
     for _ in waiting(at_most=AT_ONCE):
         check_waiting.delay()

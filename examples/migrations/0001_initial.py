@@ -49,7 +49,9 @@ class Migration(migrations.Migration):
             name='ImportReport',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('dataset_name', models.SlugField()),
                 ('file_name', models.CharField(max_length=200)),
+                ('stored_as', models.CharField(blank=True, help_text='where the uploaded file waits, until it is done', max_length=300)),
                 ('state', models.CharField(choices=[('queued', 'queued'), ('running', 'running'), ('finished', 'finished'), ('failed', 'failed')], default='queued', max_length=10)),
                 ('dry_run', models.BooleanField(default=False)),
                 ('read', models.PositiveIntegerField(default=0)),
@@ -60,8 +62,9 @@ class Migration(migrations.Migration):
                 ('problem_count', models.PositiveIntegerField(default=0)),
                 ('message', models.TextField(blank=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('seen_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), help_text='when a worker last moved it on')),
                 ('finished_at', models.DateTimeField(null=True)),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='imports', to='examples.dataset')),
+                ('dataset', models.ForeignKey(help_text='none before a first record came in', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='imports', to='examples.dataset')),
                 ('started_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={

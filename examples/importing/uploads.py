@@ -1,0 +1,81 @@
+"""IMPORT: a file sent by a page: kept until it is imported, then removed."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from django.conf import settings
+from django.db import transaction
+
+from examples.importing.store import State, claim_report, store_stream
+from examples.models import Dataset, ImportReport
+
+
+class Upload(Protocol):
+    """A file as a form hands it over."""
+
+    name: str | None
+
+    def chunks(self) -> Iterable[bytes]:
+        """Yield its bytes, piece by piece."""
+        ...
+
+
+def queue_import(upload: Upload, *, dataset: str, licence: str, dry_run: bool, by: Any) -> ImportReport:
+    """Keep the file, and return a queued import of it; a worker is woken when the transaction commits."""
+    from examples.tasks import import_file
+
+    stored = keep(upload)
+    with transaction.atomic():
+        if licence and not dry_run:
+            Dataset.objects.get_or_create(
+                name=dataset, defaults={"title": dataset, "source": upload.name or ""}
+            )
+            Dataset.objects.filter(name=dataset, licence="").update(licence=licence)
+        report = ImportReport.objects.create(
+            dataset_name=dataset,
+            dataset=Dataset.objects.filter(name=dataset).first(),
+            file_name=(upload.name or "upload")[:200],
+            stored_as=stored.name,
+            dry_run=dry_run,
+            started_by=by,
+        )
+        transaction.on_commit(partial(import_file.delay, report.pk), robust=True)
+    return report
+
+
+def keep(upload: Upload) -> Path:
+    """Write the upload under a name of our own and return its path."""
+    folder = _folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / secrets.token_hex(16)
+    with path.open("wb") as file:
+        for chunk in upload.chunks():
+            file.write(chunk)
+    return path
+
+
+def run_import(report_id: int) -> ImportReport | None:
+    """Import the file of a queued report and return it, or None when another worker has it."""
+    report = claim_report(report_id)
+    if report is None:
+        return None
+    path = _folder() / report.stored_as
+    try:
+        stream = path.open("rb")
+    except OSError:
+        report.state, report.message = State.FAILED, "The uploaded file is gone. Send it again."
+        report.save(update_fields=["state", "message"])
+        return report
+    with stream:
+        store_stream(stream, report)
+    path.unlink(missing_ok=True)
+    return report
+
+
+def _folder() -> Path:
+    return Path(settings.MEDIA_ROOT) / "imports"
