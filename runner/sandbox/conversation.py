@@ -128,12 +128,7 @@ class Conversation:
             return False
         elif not self.job.block:
             self._add(Row(self._remaining()[0], None, cause or Outcome.EARLY_EXIT))
-        runs_one_by_one = not self.job.block
-        return (
-            runs_one_by_one
-            and bool(self._remaining())
-            and cause not in (Outcome.TIMEOUT_WALL, Outcome.OUTPUT_LIMIT)
-        )
+        return not self.job.block and bool(self._remaining()) and cause is not Outcome.TIMEOUT_WALL
 
     def _measurement(self, facts: Frame) -> Measurement:
         return Measurement(rows=(), facts={}, **facts)
@@ -174,7 +169,7 @@ class Conversation:
             wall_exceeded=any(end.wall_exceeded for end in self.ends),
             output_exceeded=any(end.output_exceeded for end in self.ends),
             cpu_seconds=max(end.cpu_seconds for end in self.ends),
-            wall_seconds=sum(end.wall_seconds for end in self.ends),
+            wall_seconds=max(end.wall_seconds for end in self.ends),
             memory_bytes=max(end.memory_bytes for end in self.ends),
             stdout=self._joined([end.stdout for end in self.ends]),
             stderr=self._joined([end.stderr for end in self.ends]),

@@ -31,6 +31,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from hashlib import blake2s
+from itertools import pairwise
 from typing import Any
 
 HARD_OUTPUT = 16 << 20
@@ -239,7 +240,7 @@ class Watch:
     def run(self, play: Callable[[Facts, bytes, int, int], None], wake: int) -> Facts:
         """Fork, watch, kill, reap; return the facts of the end."""
         ends = {name: os.pipe() for name in ("out", "err", "rows", "tests")}
-        oom, began = self.counters.oom_kills(), time.monotonic()
+        oom = self.counters.oom_kills()
         self.pid = os.fork()
         if self.pid == 0:
             become_child(ends, self.job, lambda rows, tests: play(self.job, self.rows.key, rows, tests))
@@ -258,7 +259,7 @@ class Watch:
         self._discard()
         if self.tests >= 0:
             os.close(self.tests)
-        return self._facts(began, self.counters.oom_kills() - oom)
+        return self._facts(self.counters.oom_kills() - oom)
 
     def _wait(self, wake: int) -> None:
         poll = select.poll()
@@ -369,7 +370,7 @@ class Watch:
                 time.sleep(0.0005)
         self.ended = True
 
-    def _facts(self, began: float, oom_kills: int) -> Facts:
+    def _facts(self, oom_kills: int) -> Facts:
         code = os.waitstatus_to_exitcode(self.status) if self.exited else None
         if code in (-signal.SIGKILL, -signal.SIGXCPU) and "cpu" in self.clock.passed():
             self.broken.add("cpu")
@@ -384,7 +385,7 @@ class Watch:
             "wall_exceeded": "wall" in self.broken,
             "output_exceeded": "output" in self.broken,
             "cpu_seconds": self.clock.cpu(),
-            "wall_seconds": time.monotonic() - began - self.clock.paused,
+            "wall_seconds": self.clock.wall(),
             "memory_bytes": self.counters.peak_memory(),
             "stdout": self.out.text(),
             "stderr": self.err.text(),
@@ -397,15 +398,17 @@ class Clock:
     def __init__(self, counters: Counters, limits: Facts) -> None:
         self.counters = counters
         self.cpu_limit, self.wall_limit = limits["cpu_seconds"], limits["wall_seconds"]
-        self.cpu_total = 2 * self.cpu_limit
+        self.cpu_spent = 0.0
         self.cpu_zero = self.cpu_began = counters.cpu_seconds()
         self.began = time.monotonic()
         self.paused = 0.0
         self.pause_began: float | None = None
 
     def next_process(self) -> None:
-        """Give a fresh process its own CPU limit, within twice the limit for all of them."""
-        self.cpu_began = self.counters.cpu_seconds()
+        """Give a fresh process its own CPU limit, within twice the limit for all of them together."""
+        used = self.counters.cpu_seconds()
+        self.cpu_spent += min(used - self.cpu_began, self.cpu_limit)
+        self.cpu_began = used
 
     def pause(self) -> None:
         self.pause_began = time.monotonic()
@@ -416,13 +419,20 @@ class Clock:
             self.pause_began = None
 
     def cpu(self) -> float:
+        """Return the CPU seconds used since the job came."""
         return self.counters.cpu_seconds() - self.cpu_zero
 
+    def wall(self) -> float:
+        """Return the seconds since the job came, without those it waited for the host."""
+        now = time.monotonic()
+        return (
+            now - self.began - self.paused - (now - self.pause_began if self.pause_began is not None else 0.0)
+        )
+
     def _left(self) -> tuple[float, float]:
-        used = self.counters.cpu_seconds()
-        cpu = min(self.cpu_limit - (used - self.cpu_began), self.cpu_total - (used - self.cpu_zero))
-        paused = self.paused + (time.monotonic() - self.pause_began if self.pause_began is not None else 0.0)
-        return cpu, self.wall_limit - (time.monotonic() - self.began - paused)
+        allowed = min(self.cpu_limit, 2 * self.cpu_limit - self.cpu_spent)
+        cpu = allowed - (self.counters.cpu_seconds() - self.cpu_began)
+        return cpu, self.wall_limit - self.wall()
 
     def passed(self) -> set[str]:
         """Return the names of the limits that are used up."""
@@ -450,6 +460,7 @@ def become_child(ends: dict[str, tuple[int, int]], job: Facts, play: Callable[[i
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.setsid()
+        os.nice(10)  # within the box only: the supervisor is served first
         dumpable(True)
         _raise_oom_score()
         null = os.open("/dev/null", os.O_RDONLY)
@@ -457,8 +468,8 @@ def become_child(ends: dict[str, tuple[int, int]], job: Facts, play: Callable[[i
         os.dup2(ends["out"][1], 1)
         os.dup2(ends["err"][1], 2)
         rows, tests = ends["rows"][1], ends["tests"][0]
-        for end in {null, *(end for pair in ends.values() for end in pair)} - {rows, tests}:
-            os.close(end)
+        for first, last in pairwise((2, *sorted((rows, tests)), 256)):
+            os.closerange(first + 1, last)
         seconds = int(job["cpu_seconds"]) + 2
         for what, value in (
             (resource.RLIMIT_CPU, seconds),

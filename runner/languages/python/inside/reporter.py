@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from hashlib import blake2s
 from json import dumps
-from os import write
+from os import getpid, write
 from reprlib import Repr
 from time import perf_counter
 from types import TracebackType
@@ -67,6 +67,7 @@ class Reporter:
         self._descriptor = descriptor
         self._key = key
         self._seq = 0
+        self._process = getpid()
         self._active: list[Test] = []
         self.revealed = False
 
@@ -75,7 +76,9 @@ class Reporter:
         self._key, self._seq, self.revealed = key, 0, revealed
 
     def say(self, **facts: Any) -> None:
-        """Write one authentic row."""
+        """Write one authentic row; a copy of the process that the program forked has nothing to say."""
+        if getpid() != self._process:
+            return
         self._seq += 1
         payload = dumps({"seq": self._seq, **facts}).encode()
         while len(payload) > ROW_BYTES:

@@ -1,0 +1,198 @@
+"""ENVIRONMENTS: from a recipe to an image known by its digest; built once, found again by the recipe's hash.
+
+The network is used outside the image only: for the base system and for downloading wheels. What is installed is
+installed in a build stage without network, from wheels whose hashes the recipe states.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import docker
+import docker.errors
+import requests
+
+from runner.environments.debian import import_debian
+from runner.environments.recipe import PYTHON, BuildFailed, Recipe, recipes
+from runner.environments.wheels import download_wheels
+
+RECIPE_LABEL = "org.benchwright.recipe"
+NAME_LABEL = "org.benchwright.environment"
+BUILD_SECONDS = 900
+
+Source = Literal["auto", "debian", "registry"]
+Progress = Callable[[str], None]
+
+PLAIN_FROM_REGISTRY = f"""
+FROM python:{PYTHON}-slim
+RUN find / -xdev -perm /6000 -type f -exec chmod a-s {{}} + ; mkdir -p /work
+CMD ["python3"]
+"""
+WITH_WHEELS = """
+FROM {parent}
+COPY wheels /tmp/wheels
+RUN PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir --no-index --find-links /tmp/wheels \\
+    --require-hashes --only-binary :all: --no-compile --ignore-installed \\
+    --root-user-action ignore -r /tmp/wheels/requirements.txt \\
+ && (python3 -m compileall -q -j 0 "$(python3 -c 'import numpy, os; print(os.path.dirname(numpy.__path__[0]))')" || true) \\
+ && rm -rf /tmp/wheels
+"""
+INVENTORY = """
+import importlib.metadata as m, json, platform
+print(json.dumps([platform.python_version(), sorted({(d.name, d.version) for d in m.distributions()})]))
+"""
+
+
+@dataclass(frozen=True)
+class BuiltImage:
+    """An image on this host: id digest, size in bytes, what is in it, and whether it was made just now."""
+
+    name: str
+    tag: str
+    digest: str
+    size: int
+    python_version: str
+    packages: tuple[tuple[str, str], ...]
+    fresh: bool
+
+
+def build(
+    recipe: Recipe,
+    *,
+    client: docker.DockerClient,
+    progress: Progress,
+    source: Source = "auto",
+    ca_file: Path | None = None,
+) -> BuiltImage:
+    """Return the image of a recipe, building it and its parents where no image of the same recipe exists.
+
+    `source` says where the base system comes from: the Debian mirror, the registry, or the registry where it answers
+    and else the mirror. `ca_file` is an extra certificate authority for downloads. Raises BuildFailed.
+    """
+    parent = None
+    if recipe.parent:
+        parent = build(
+            recipes()[recipe.parent], client=client, progress=progress, source=source, ca_file=ca_file
+        )
+    wanted = recipe.digest(parent.digest if parent else "")
+    try:
+        if _label(client, recipe.tag) == wanted:
+            progress(f"{recipe.tag} is up to date.")
+            return _described(client, recipe, fresh=False)
+        labels = {RECIPE_LABEL: wanted, NAME_LABEL: recipe.name}
+        if parent is not None:
+            _build_layer(client, recipe, parent, labels, progress, ca_file)
+        else:
+            _build_base(client, recipe, labels, progress, source)
+        return _described(client, recipe, fresh=True)
+    except docker.errors.DockerException as error:
+        raise BuildFailed(
+            f"The engine could not make {recipe.tag}: {error}. Is it running? Try `docker info`."
+        ) from error
+    except requests.exceptions.RequestException as error:
+        raise BuildFailed(
+            f"The engine did not answer while {recipe.tag} was made: {error}. Try again."
+        ) from error
+
+
+def _label(client: docker.DockerClient, tag: str) -> str:
+    try:
+        return str(client.images.get(tag).labels.get(RECIPE_LABEL, ""))
+    except docker.errors.ImageNotFound:
+        return ""
+
+
+def _build_base(
+    client: docker.DockerClient, recipe: Recipe, labels: dict[str, str], progress: Progress, source: Source
+) -> None:
+    """Make the image that holds the language alone."""
+    if source != "debian" and _registry_answers(client, progress, required=source == "registry"):
+        with tempfile.TemporaryDirectory() as folder:
+            _docker_build(client, Path(folder), PLAIN_FROM_REGISTRY, recipe.tag, labels, progress)
+        return
+    progress(f"Making {recipe.tag} from the Debian mirror (about half a minute).")
+    import_debian(client, recipe.tag, labels)
+
+
+def _registry_answers(client: docker.DockerClient, progress: Progress, *, required: bool) -> bool:
+    try:
+        progress(f"Pulling python:{PYTHON}-slim.")
+        client.images.pull("python", tag=f"{PYTHON}-slim")
+    except docker.errors.APIError as error:
+        if required:
+            raise BuildFailed(
+                f"The registry gave no python:{PYTHON}-slim ({error.explanation}). "
+                "Check the engine's access to it, or build from the Debian mirror (source: debian)."
+            ) from error
+        return False
+    return True
+
+
+def _build_layer(
+    client: docker.DockerClient,
+    recipe: Recipe,
+    parent: BuiltImage,
+    labels: dict[str, str],
+    progress: Progress,
+    ca_file: Path | None,
+) -> None:
+    """Add a recipe's packages to its parent."""
+    with tempfile.TemporaryDirectory() as folder:
+        wheels = Path(folder) / "wheels"
+        progress(f"Downloading the wheels of {recipe.tag}.")
+        download_wheels(recipe.requirements, wheels, ca_file=ca_file)
+        progress(f"Installing {sum(1 for _ in wheels.glob('*.whl'))} wheels without network.")
+        _docker_build(
+            client, Path(folder), WITH_WHEELS.format(parent=parent.digest), recipe.tag, labels, progress
+        )
+
+
+def _docker_build(
+    client: docker.DockerClient,
+    folder: Path,
+    dockerfile: str,
+    tag: str,
+    labels: dict[str, str],
+    progress: Progress,
+) -> None:
+    """Build with the engine's classic builder, without network. Raises BuildFailed with the last lines said."""
+    if shutil.disk_usage(folder).free < 2 << 30:
+        raise BuildFailed(f"Less than 2 GiB are free in {folder.parent}; make room, then build again.")
+    (folder / "Dockerfile").write_text(dockerfile)
+    try:
+        client.images.build(
+            path=str(folder),
+            tag=tag,
+            labels=labels,
+            network_mode="none",
+            rm=True,
+            forcerm=True,
+            timeout=BUILD_SECONDS,
+        )
+    except docker.errors.BuildError as error:
+        said = [str(line.get("stream", line.get("error", ""))).strip() for line in error.build_log]
+        tail = "\n".join(line for line in said if line)[-1500:]
+        raise BuildFailed(f"Building {tag} failed: {error.msg}\n{tail}") from error
+    progress(f"{tag} is built.")
+
+
+def _described(client: docker.DockerClient, recipe: Recipe, *, fresh: bool) -> BuiltImage:
+    """Return what the image holds, as the interpreter in it says."""
+    image = client.images.get(recipe.tag)
+    said = client.containers.run(
+        str(image.id),
+        ["python3", "-c", INVENTORY],
+        remove=True,
+        network_mode="none",
+        cap_drop=["ALL"],
+        user="65534:65534",
+    )
+    version, packages = json.loads(said)
+    found = tuple((str(name), str(number)) for name, number in packages)
+    return BuiltImage(recipe.name, recipe.tag, str(image.id), int(image.attrs["Size"]), version, found, fresh)

@@ -1,0 +1,54 @@
+"""Makes a base image from Debian packages, for hosts where no registry answers."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import docker
+
+from runner.environments.recipe import SUITE, BuildFailed
+
+MAKE_SECONDS = 600
+PACKAGES = "python3,python3-pip,ca-certificates"
+LEFT_OUT = ("/usr/share/doc/*", "/usr/share/man/*", "/usr/share/locale/*", "/usr/share/info/*")
+HOOKS = (
+    'rm -rf "$1"/var/lib/apt/lists/* "$1"/var/cache/apt/* "$1"/var/log/*',
+    'find "$1" -xdev -perm /6000 -type f -exec chmod a-s {} +',
+    'mkdir -p "$1"/work',
+)
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+
+
+def import_debian(client: docker.DockerClient, tag: str, labels: dict[str, str]) -> None:
+    """Make a small Debian with Python and import it as an image of that tag. Raises BuildFailed."""
+    if shutil.which("mmdebstrap") is None:
+        raise BuildFailed("mmdebstrap is not installed. As root: apt-get install mmdebstrap")
+    with tempfile.TemporaryDirectory() as folder:
+        archive = Path(folder) / "base.tar"
+        _make(archive)
+        changes = ["ENV PATH=/usr/local/bin:/usr/bin:/bin", 'CMD ["python3"]']
+        changes += [f'LABEL "{name}"="{value}"' for name, value in labels.items()]
+        repository, _, version = tag.rpartition(":")
+        client.api.import_image_from_file(str(archive), repository=repository, tag=version, changes=changes)
+
+
+def _make(archive: Path) -> None:
+    command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={PACKAGES}"]
+    command += ["--aptopt=APT::Install-Recommends false"]
+    command += [f"--dpkgopt=path-exclude={path}" for path in LEFT_OUT]
+    command += [f"--customize-hook={hook}" for hook in HOOKS]
+    command += [f"--keyring={KEYRING}"] if KEYRING.exists() else []
+    try:
+        done = subprocess.run(
+            [*command, SUITE, str(archive)], capture_output=True, text=True, timeout=MAKE_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise BuildFailed(f"The Debian mirror was too slow ({MAKE_SECONDS} s). Try again later.") from None
+    if done.returncode:
+        raise BuildFailed(
+            f"mmdebstrap failed: {done.stderr.strip()[-800:]}\n"
+            "It needs the Debian mirror, and root or unprivileged user namespaces."
+        )

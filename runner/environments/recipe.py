@@ -1,0 +1,82 @@
+"""What an environment is made of: a name, a parent, and packages fixed by version and hash."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+RECIPES = Path(__file__).parent / "recipes"
+PYTHON = "3.13"
+SUITE = "trixie"
+
+
+class BuildFailed(Exception):  # noqa: N818 - named for what happened
+    """An image could not be made; the text says what to do."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to make one image.
+
+    `requirements` is the text of a hashed requirements file, "" for an image with the language alone; `parent` is
+    the name of the recipe it stands on. `memory_bytes` is what a run in it needs at least. `provides` are the
+    top-level modules that a program may import beyond the standard library.
+    """
+
+    name: str
+    tag: str
+    parent: str = ""
+    requirements: str = ""
+    memory_bytes: int = 256 << 20
+    language: str = "python"
+    provides: tuple[str, ...] = ()
+
+    def digest(self, parent_digest: str = "") -> str:
+        """Return the hash that tells whether an image was made from this recipe on this parent."""
+        parts = (self.name, self.tag, PYTHON, SUITE, self.requirements, parent_digest, _HOW)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+# What an import statement calls the packages of recipes/science.in, and those they bring.
+SCIENCE = (
+    "certifi",
+    "charset_normalizer",
+    "click",
+    "dateutil",
+    "flask",
+    "idna",
+    "itsdangerous",
+    "jinja2",
+    "joblib",
+    "markupsafe",
+    "matplotlib",
+    "mpl_toolkits",
+    "numpy",
+    "packaging",
+    "pandas",
+    "PIL",
+    "requests",
+    "scipy",
+    "six",
+    "sklearn",
+    "tornado",
+    "urllib3",
+    "werkzeug",
+)
+
+# Raise it when building.py or debian.py make an image differently from the same recipe.
+_HOW = "1"
+
+
+def recipes() -> dict[str, Recipe]:
+    """Return the recipes we ship, by name, parents first."""
+    plain = Recipe("plain", f"benchwright/python:{PYTHON}")
+    science = Recipe(
+        "science",
+        f"benchwright/python-science:{PYTHON}",
+        plain.name,
+        (RECIPES / "science.txt").read_text(),
+        provides=SCIENCE,
+    )
+    return {recipe.name: recipe for recipe in (plain, science)}
