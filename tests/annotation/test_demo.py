@@ -108,3 +108,14 @@ def test_study_stays_closed_when_no_version_is_fit(db: None):
     call_command("open_demo_study", stdout=out)
     assert "stays closed" in out.getvalue()
     assert not Study.objects.exists()
+
+
+def test_first_admin_is_made_from_the_shell_and_must_choose_a_password(db: None):
+    out = StringIO()
+    call_command("create_account", "adam", stdout=out)
+    adam = User.objects.get(username="adam")
+    assert adam.role == Role.ADMIN
+    assert adam.must_change_password
+    assert adam.check_password(out.getvalue().strip())
+    with pytest.raises(CommandError, match="already"):
+        call_command("create_account", "adam")

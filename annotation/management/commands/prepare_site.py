@@ -22,6 +22,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Take --without-engine: no Docker engine answers, so images are left for the next start."""
         parser.add_argument("--without-engine", action="store_true", help="build no images now")
+        parser.add_argument("--without-demo", action="store_true", help="make no demo accounts and examples")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do what is missing, in order, one line for each step that had work."""
@@ -34,6 +35,11 @@ class Command(BaseCommand):
             self.say("Static files collected and compressed.")
         if not options["without_engine"]:
             self.build()
+        if not options["without_demo"]:
+            self.make_demo()
+
+    def make_demo(self) -> None:
+        """Make the demo's accounts and examples on a site that has none."""
         passwords = demo.make_accounts()
         if demo.import_dataset():
             self.say(f"Demo dataset imported: {demo.progress().total} examples; the worker checks them.")
