@@ -1,0 +1,142 @@
+"""Fixtures of the browser tests.
+
+site        address of a real server (uvicorn, pages and sockets) on the database of the test, SQLite or Postgres
+sign_in     sign_in(page, user): the page's browser is signed in as that account, without the form
+axe         axe(page): the violations axe-core finds on the page as it stands, each as one line
+watched     watched(page): a list that fills with console errors and refusals by the content security policy
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from annotation.models import User
+from tests.services import free_port, listens, wait_until
+
+os.environ.setdefault(
+    "DJANGO_ALLOW_ASYNC_UNSAFE", "1"
+)  # Playwright's sync API runs an event loop in this thread
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+    " --disable-component-update --disable-sync"
+)
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """Debian's Chromium instead of Playwright's own download."""
+    program = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+    if not Path(program).exists():
+        pytest.skip("no Chromium: `apt-get install chromium` (make test does this as root)")
+    return {**browser_type_launch_args, "executable_path": program, "args": FLAGS.split()}
+
+
+def database_url(stored: dict[str, Any]) -> str:
+    """Return the address of the database behind a connection's settings."""
+    if "sqlite" in stored["ENGINE"]:
+        return f"sqlite:///{stored['NAME']}"
+    password = f":{stored['PASSWORD']}" if stored.get("PASSWORD") else ""
+    return f"postgres://{stored['USER']}{password}@{stored['HOST']}:{stored['PORT']}/{stored['NAME']}"
+
+
+Serve = Callable[[str], str]
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Serve]:
+    """serve(database URL): address of a site on that database; one server for each database and session."""
+    running: dict[str, tuple[subprocess.Popen[bytes], str]] = {}
+
+    def address(database: str) -> str:
+        if database not in running:
+            room = tmp_path_factory.mktemp("site")
+            running[database] = _start(database, redis_url, room)
+        return running[database][1]
+
+    yield address
+    for process, _ in running.values():
+        process.terminate()
+        process.wait(20)
+
+
+def _start(database: str, redis: str, room: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """Start uvicorn on a free port; give the process and its address once it listens."""
+    from django.conf import settings
+
+    port, log = free_port(), room / "log"
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "tests.served",
+        "DATABASE_URL": database,
+        "REDIS_URL": redis,
+        "BENCHWRIGHT_DATA": str(room),
+        "SECRET_KEY": settings.SECRET_KEY,
+        "SITE_URL": f"http://127.0.0.1:{port}",
+    }
+    command = [sys.executable, "-m", "uvicorn", "--host", "127.0.0.1", "--port", str(port)]
+    command += ["--log-level", "warning", "config.asgi:application"]
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, env=environment, stdout=out, stderr=out, cwd=settings.BASE_DIR)
+    wait_until(lambda: listens(port), "the site", process=process, log=log)
+    return process, f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def site(transactional_db: None, serve: Serve) -> str:
+    """Address of a site on the database this test is on; what the test commits, the site sees."""
+    from django.db import connection
+
+    return serve(database_url(connection.settings_dict))
+
+
+@pytest.fixture
+def sign_in(site: str) -> Callable[[Page, User], None]:
+    """sign_in(page, user) puts the account's session into the page's browser."""
+    from django.conf import settings
+    from django.test import Client
+
+    def enter(page: Page, user: User) -> None:
+        client = Client()
+        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        session = client.cookies[settings.SESSION_COOKIE_NAME].value
+        page.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": site}])
+
+    return enter
+
+
+@pytest.fixture
+def axe() -> Callable[[Page], list[str]]:
+    """axe(page) returns what breaks WCAG 2.2 A or AA or axe's best practice, each rule with its first places."""
+
+    def violations(page: Page) -> list[str]:
+        found = Axe().run(page, options={"runOnly": {"type": "tag", "values": RULES}})
+        return [
+            f"{rule['id']}: {[node['html'][:160] for node in rule['nodes'][:3]]}"
+            for rule in found.response["violations"]
+        ]
+
+    return violations
+
+
+@pytest.fixture
+def watched() -> Callable[[Page], list[str]]:
+    """watched(page) returns a list that fills, from now on, with console errors, script errors and policy refusals."""
+
+    def listen(page: Page) -> list[str]:
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        return said
+
+    return listen
