@@ -11,8 +11,8 @@ How a moment is read, the first that holds:
 - idle: no tab was visible, or ``idle_limit`` seconds had gone by since the last sign of the person;
 - active: after the first input; reading: before it.
 Signs of the person are inputs reported by beats, opening the attempt, a pause or its end, and asking for an
-execution. The first ``idle_limit`` seconds after a sign count, so a longer limit never yields less. Against the
-limit on active time count active and reading: the rest is not the solver's, or not work.
+execution. The first ``idle_limit`` seconds after a sign count, so a longer limit never yields less. Against
+the limit on active time count active and reading: the rest is not the solver's, or not work.
 """
 
 from bisect import bisect_right

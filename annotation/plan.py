@@ -25,10 +25,10 @@ def plan(versions: Iterable[int], people: Sequence[int], *, k: int, seed: int) -
     equally often, for every n. Within groups of ``GROUP`` each order is shuffled anew, lest everybody meets
     the same version before the same other.
 
-    Connected: where a version has room for two (``k`` >= 2), the second version of each person is the first of
-    the person before, which chains all who have made two attempts, so that people and versions can be compared
-    on one scale. (The first person's second is the version that leads no order until all others have, so that
-    it breaks no chain.)
+    Connected: where a version has room for two (``k`` >= 2), the second version of each person is the first
+    of the person before, which chains all who have made two attempts, so that people and versions can be
+    compared on one scale. (The first person's second is the version that leads no order until all others
+    have, so that it breaks no chain.)
     Raises ValueError for a person or version named twice, or k < 1.
     """
     if k < 1:

@@ -76,6 +76,23 @@ def test_one_lost_beat_is_forgiven():
     assert told(derive_intervals(log)) == [("active", 0, 60)]
 
 
+def test_two_lost_beats_in_a_row_are_an_outage():
+    log = AttemptLog(START, at(90), beats=beats(0, 90, typed_at=0, step=45))
+    assert told(derive_intervals(log)) == [("outage", 0, 90)]
+
+
+def test_an_input_before_the_attempt_began_does_not_end_reading():
+    log = AttemptLog(START, at(30), beats=[Beat(at(s), "a", True, 60_000) for s in (0, 15, 30)])
+    assert told(derive_intervals(log)) == [("reading", 0, 30)]
+
+
+def test_of_two_beats_in_one_instant_the_visible_one_holds_in_whatever_order():
+    pair = [Beat(at(15), "a", visible, 0) for visible in (True, False)]
+    for first, second in (pair, pair[::-1]):
+        log = AttemptLog(START, at(30), beats=[first, second, Beat(at(30), "a", True, 0)])
+        assert told(derive_intervals(log)) == [("reading", 0, 15), ("active", 15, 30)]
+
+
 def test_the_end_of_an_attempt_long_after_its_last_beat_is_not_work():
     log = AttemptLog(START, at(3600), beats=beats(0, 60, typed_at=0))
     assert told(derive_intervals(log)) == [("active", 0, 60), ("outage", 60, 3600)]
