@@ -122,19 +122,25 @@ def _planned(
 
 def _take(slot: Slot, person: User, now: datetime) -> Attempt | None:
     """Take the slot if it is still to be had, and return the attempt on it; None when somebody was faster."""
-    if slot.state == Slot.State.TAKEN and _work_has_ended(slot, now):
+    lapsed = slot.state == Slot.State.TAKEN
+    if lapsed and _work_has_ended(slot, now):
         return None
+    earlier = _earlier_attempt(slot, person)
+    change = {"state": Slot.State.TAKEN, "annotator": person, "taken_at": now, "lease_end": now + LEASE}
     try:
-        with transaction.atomic():
-            taken = Slot.objects.filter(pk=slot.pk).takeable(now)
-            if not taken.update(
-                state=Slot.State.TAKEN, annotator=person, taken_at=now, lease_end=now + LEASE
-            ):
+        with (
+            transaction.atomic()
+        ):  # two statements where nobody held the slot: the write lock is soon free again
+            if not Slot.objects.filter(pk=slot.pk).takeable(now).update(**change):
                 return None
-            release_attempts(slot, now=now, but=person.pk)
-            return _attempt_on(slot, person, now)
+            if lapsed:
+                release_attempts(slot, now=now, but=person.pk)
+            attempt = _begin(slot, person, now, earlier)
     except IntegrityError:  # the same person in another tab: one open assignment, no version twice
         return None
+    if earlier:
+        settle(attempt, now=now)
+    return attempt
 
 
 def _work_has_ended(slot: Slot, now: datetime) -> bool:
@@ -143,17 +149,16 @@ def _work_has_ended(slot: Slot, now: datetime) -> bool:
     return attempt is not None and settle(attempt, now=now)
 
 
-def _attempt_on(slot: Slot, person: User, now: datetime) -> Attempt:
-    """Return a new attempt, or the person's earlier one on this version, which goes on where it was left."""
-    earlier = Attempt.objects.filter(
-        annotator=person,
-        slot__study=slot.study_id,
-        slot__version=slot.version_id,
-        state=Attempt.State.RELEASED,
-    ).first()
+def _earlier_attempt(slot: Slot, person: User) -> Attempt | None:
+    """Return the attempt of the person on this version that ended when its slot went to another."""
+    released = Attempt.objects.filter(annotator=person, state=Attempt.State.RELEASED)
+    return released.filter(slot__study=slot.study_id, slot__version=slot.version_id).first()
+
+
+def _begin(slot: Slot, person: User, now: datetime, earlier: Attempt | None) -> Attempt:
+    """Return a new attempt on the slot, or the earlier one, which goes on where it was left."""
     if earlier is None:
         return Attempt.objects.create(slot=slot, annotator=person, started_at=now)
     earlier.slot, earlier.state, earlier.ended_at = slot, Attempt.State.OPEN, None
     earlier.save(update_fields=["slot", "state", "ended_at"])
-    settle(earlier, now=now)
     return earlier

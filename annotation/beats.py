@@ -16,12 +16,14 @@ def beat(attempt: Attempt, *, tab: str, visible: bool, ms_since_input: int | Non
 
     The lease moves only while somebody is there: a page left open overnight gives its slot back.
     """
-    Beat.objects.create(attempt=attempt, at=now, tab=tab, visible=visible, ms_since_input=ms_since_input)
-    paused = is_paused(attempt)
+    row = Beat(attempt=attempt, at=now, tab=tab, visible=visible, ms_since_input=ms_since_input)
     there = visible and (ms_since_input is None or ms_since_input < LEASE.total_seconds() * 1000)
-    if paused or not there:
-        return attempt.slot.annotator_id == attempt.annotator_id
-    return hold(attempt, until=now + lease_of(attempt, paused=False))
+    moves = there and not is_paused(attempt)
+    with transaction.atomic():
+        row.save(force_insert=True)
+        if moves:
+            return hold(attempt, until=now + lease_of(attempt, paused=False))
+    return attempt.slot.annotator_id == attempt.annotator_id
 
 
 def is_paused(attempt: Attempt) -> bool:

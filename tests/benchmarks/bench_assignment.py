@@ -3,7 +3,7 @@
     python -m tests.benchmarks.bench_assignment                 SQLite, in a file of its own
     DATABASE_URL=postgres://… python -m tests.benchmarks.bench_assignment
 
-One process per person, so that nothing but the database keeps them apart. Exit 1 where a slot was taken twice.
+Four processes of five threads, one thread per person, so that nothing but the database keeps them apart. Exit 1 where a slot was taken twice.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from multiprocessing import Manager
 from statistics import quantiles
+from threading import Barrier
 from typing import NamedTuple
 
-PEOPLE, PLACES, SAVES = 20, 400, 3
+PEOPLE, PLACES, SAVES, PROCESSES = 20, 400, 3, 4
 
 
 class Times(NamedTuple):
@@ -32,9 +34,20 @@ def _setup() -> None:
     django.setup()
 
 
-def solve_all(study_id: int, person_id: int) -> Times:
-    """Take, save and close until nothing is left, as one person in one process."""
+def solve_together(study_id: int, people: list[int], start: Barrier) -> list[Times]:
+    """Let several people work in this process, a thread each, from the moment all processes are up."""
     _setup()
+    with ThreadPoolExecutor(len(people)) as pool:
+        jobs = [pool.submit(solve_all, study_id, person, start) for person in people]
+        for job in wait(jobs, return_when=FIRST_EXCEPTION).done:
+            if error := job.exception():
+                print(f"one person could not go on: {error!r}", flush=True)
+                os._exit(1)  # the others would wait for ever for what that person holds
+        return [job.result() for job in jobs]
+
+
+def solve_all(study_id: int, person_id: int, start: Barrier) -> Times:
+    """Take, save and close until nothing is left, as one person."""
     from django.utils import timezone
 
     from annotation.assignment import Reason, take_slot
@@ -44,6 +57,7 @@ def solve_all(study_id: int, person_id: int) -> Times:
 
     verdict = {"outcome": "gave_up", "difficulty": "trivial", "instruction_quality": 0, "test_quality": 0}
     study, person, times = Study.objects.get(pk=study_id), User.objects.get(pk=person_id), Times([], [])
+    start.wait()
     while True:
         began = time.perf_counter()
         attempt = take_slot(study, person, timezone.now())
@@ -74,9 +88,11 @@ def measure(solvers: int) -> bool:
         for at in range(PEOPLE)
     ]
     study = make_study(people=people, versions=PLACES // solvers, solvers=solvers)
-    with ProcessPoolExecutor(PEOPLE) as pool:
-        jobs = [pool.submit(solve_all, study.pk, person.pk) for person in people]
-        results = [job.result() for job in jobs]
+    with Manager() as manager, ProcessPoolExecutor(PROCESSES) as pool:
+        start = manager.Barrier(PEOPLE)
+        shares = [[person.pk for person in people[at::PROCESSES]] for at in range(PROCESSES)]
+        jobs = [pool.submit(solve_together, study.pk, share, start) for share in shares]
+        results = [times for job in jobs for times in job.result()]
     attempts = Attempt.objects.filter(slot__study=study)
     pairs = list(attempts.values_list("slot__version", "annotator"))
     surplus = attempts.count() - Slot.objects.filter(study=study).count()
