@@ -10,5 +10,7 @@ from config.kit import kit
 urlpatterns = [
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
+    path("api/", include("config.api")),
     path("kit/", kit, name="kit"),
+    path("", include("runner.urls")),
 ]

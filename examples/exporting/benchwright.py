@@ -40,6 +40,6 @@ def dump(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def lines(version: Version) -> str:
+def line(version: Version) -> str:
     """Return the version's line, ended."""
     return dump(record_of(version)) + "\n"

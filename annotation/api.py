@@ -1,0 +1,39 @@
+"""API: studies and their results, for curators."""
+
+from __future__ import annotations
+
+from django.db.models import Count, QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.models import Study
+from annotation.results import study_results
+from annotation.serializers import ResultsSerializer, StudySerializer
+from config.pagination import ByCursor
+from config.scopes import STUDIES, HasScope, person_of
+
+
+class StudyViewSet(viewsets.ReadOnlyModelViewSet[Study]):
+    """Studies: the protocol of each, and what came of it."""
+
+    scope = STUDIES
+    permission_classes = [HasScope]
+    queryset = Study.objects.none()
+    serializer_class = StudySerializer
+    pagination_class = ByCursor
+    lookup_field = "name"
+
+    def get_queryset(self) -> QuerySet[Study]:
+        """Return the studies the person sees."""
+        return Study.objects.visible_to(person_of(self.request)).annotate(
+            people_count=Count("people", distinct=True), version_count=Count("slots__version", distinct=True)
+        )
+
+    @extend_schema(responses=ResultsSerializer)
+    @action(detail=True, pagination_class=None)
+    def results(self, _request: Request, **_place: str) -> Response:
+        """Rates, times, agreement and tables as they stand; undefined is null with its reason."""
+        return Response(ResultsSerializer(study_results(self.get_object())).data)

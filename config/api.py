@@ -1,0 +1,35 @@
+"""The whole REST surface on one router: /api/v1/, its description and its documentation."""
+
+from __future__ import annotations
+
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.routers import DefaultRouter
+
+from annotation.api import StudyViewSet
+from examples.api import (
+    NUMBER,
+    DatasetViewSet,
+    ExampleViewSet,
+    NumberViewSet,
+    ReleaseViewSet,
+    SplitViewSet,
+)
+
+NAME = r"(?P<name>[-\w]+)"
+
+router = DefaultRouter()
+router.include_root_view = False
+router.include_format_suffixes = False
+router.register("datasets", DatasetViewSet, basename="dataset")
+router.register("examples", ExampleViewSet, basename="example")
+router.register("studies", StudyViewSet, basename="study")
+router.register("releases", ReleaseViewSet, basename="release")
+router.register(f"releases/{NAME}", NumberViewSet, basename="release-number")
+router.register(f"releases/{NAME}/(?P<number>{NUMBER})/splits", SplitViewSet, basename="split")
+
+urlpatterns = [
+    path("v1/", include((router.urls, "v1"), namespace="v1")),
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("docs/", SpectacularSwaggerSplitView.as_view(template_name="api/docs.html"), name="api_docs"),
+]
