@@ -8,6 +8,7 @@ from typing import Any
 
 from examples.models import Check, Version
 from runner.models import Execution
+from runner.outcome import Outcome
 
 State = Check.State
 
@@ -44,13 +45,27 @@ def unjudged(executions: Sequence[Execution]) -> Finding | None:
 
 
 def describe(execution: Execution) -> dict[str, Any]:
-    """Return what a check keeps of an execution: outcome, seed, seconds of CPU and wall, first message."""
-    row = execution.rows.exclude(outcome__in=["PASSED", "NOT_RUN"]).order_by("number").first()
+    """Return what a check keeps of an execution: outcome, seed, seconds of CPU and wall, and where it failed first."""
     return {
         "execution": execution.pk,
         "outcome": execution.outcome or execution.state,
         "seed": execution.job_data["seed"],
         "cpu_seconds": execution.cpu_seconds,
         "wall_seconds": execution.wall_seconds,
-        "message": (row.message if row else execution.load_error)[:500],
+        "failure": first_failure(execution),
     }
+
+
+def first_failure(execution: Execution) -> str:
+    """Return where an execution failed first and what was said there, in one line; "" where nothing failed."""
+    failed = execution.rows.exclude(outcome__in=[Outcome.PASSED, Outcome.NOT_RUN])
+    row = failed.exclude(assertion=None).order_by("number").first() or failed.order_by("number").first()
+    if row is None:
+        return last_line(execution.load_error)
+    said = last_line(row.message) or " against ".join(row.values)
+    return f"{row.test}, line {row.line} of the tests{': ' if said else ''}{said}"[:500]
+
+
+def last_line(text: str) -> str:
+    """Return the last line of a traceback or message, where Python says what went wrong."""
+    return (text.strip().splitlines() or [""])[-1]

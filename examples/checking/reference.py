@@ -17,7 +17,6 @@ def find(observed: Observed) -> Finding:
     )
     if passed < len(runs):
         worst = next(row for row, run in zip(rows, runs, strict=True) if not run.passed)
-        sentence += f" Under seed {worst['seed']}: {worst['outcome']}{': ' if worst['message'] else ''}"
-        sentence += worst["message"].strip().splitlines()[-1] if worst["message"].strip() else ""
+        sentence += f" Under seed {worst['seed']}: {worst['outcome']}{', ' if worst['failure'] else ''}{worst['failure']}"
     state = State.PASSED if passed == len(runs) else State.FAILED
     return Finding(state, sentence, {"passed": passed, "of": len(runs), "runs": rows}, tuple(runs))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from examples.checking.base import Finding, Observed, State, unjudged
+from runner.outcome import Outcome
 
 
 def find(observed: Observed) -> Finding:
@@ -13,7 +14,9 @@ def find(observed: Observed) -> Finding:
     if lost := unjudged(observed.references):
         return lost
     first = observed.references[0]
-    reported = list(first.rows.exclude(assertion=None).values_list("test", flat=True))
+    reported = list(
+        first.rows.exclude(assertion=None).exclude(outcome=Outcome.NOT_RUN).values_list("test", flat=True)
+    )
     silent = [name for name in expected if name not in reported]
     evidence = {"tests": len(expected), "assertions": len(reported), "silent": silent}
     if silent:
