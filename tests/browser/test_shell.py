@@ -159,7 +159,7 @@ def test_a_request_after_the_session_ended_asks_to_sign_in_and_leaves_the_page_a
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(403, "not possible any more"), (500, "Something of ours failed"), (0, "could not be reached")],
+    [(403, "This was refused"), (500, "Something of ours failed"), (0, "could not be reached")],
 )
 def test_a_request_that_does_not_come_through_says_why(
     status: int, words: str, site: str, page: Page, curator: User, sign_in: Enter

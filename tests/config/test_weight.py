@@ -37,7 +37,7 @@ def test_a_page_without_editor_does_not_load_it() -> None:
 
 
 def test_the_bundle_carries_the_licence_of_everything_in_it() -> None:
-    path = finders.find("vendor/editor.licences.txt")
+    path = finders.find("vendor/licences.txt")
     assert isinstance(path, str)
     with open(path) as file:
         text = file.read()
