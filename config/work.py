@@ -33,6 +33,8 @@ def main(queues: list[str]) -> int:
     django.setup()
     from runner import boxes, events, reconcile, workers
 
+    # One line for every message, twice, would bury what an operator looks for.
+    logging.getLogger("celery").setLevel(logging.WARNING)
     boxes.keep_warm()
     events.keep_loop()
     post = workers.sign_on(queues)

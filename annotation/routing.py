@@ -1,0 +1,7 @@
+"""Which websocket goes to which consumer."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern
+
+websocket_urlpatterns: list[URLPattern] = []

@@ -1,0 +1,35 @@
+"""Whether the site is well, for monitors; nothing here reaches the Docker engine."""
+
+from __future__ import annotations
+
+from django.core.cache import cache
+from django.db import DatabaseError
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from runner.workers import engine_trouble
+
+WELL = "ok"
+
+
+@never_cache
+@require_GET
+def healthz(request: HttpRequest) -> JsonResponse:  # noqa: ARG001 - the signature of a view
+    """Answer {"database", "broker", "worker"}, each "ok" or what is wrong; 503 where one is not "ok"."""
+    found = {"database": WELL, "broker": _broker()}
+    try:
+        found["worker"] = engine_trouble() or WELL
+    except DatabaseError:
+        found |= {"database": "does not answer, or is not migrated", "worker": "unknown"}
+    return JsonResponse(found, status=200 if set(found.values()) == {WELL} else 503)
+
+
+def _broker() -> str:
+    """Return "ok", or that the broker does not answer; the cache lives in the same server."""
+    try:
+        cache.set("healthz", WELL, 60)
+    except Exception:
+        # The cache's driver raises its own classes, and the text may name hosts, which the page must not.
+        return "does not answer"
+    return WELL
