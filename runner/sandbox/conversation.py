@@ -27,6 +27,7 @@ class Conversation:
         self.done: set[str] = set()
         self.open: str | None = None
         self.tests_error = ""
+        self.network = ""
         self.ends: list[Measurement] = []
         self.began = time.monotonic()
 
@@ -36,6 +37,7 @@ class Conversation:
         header = {
             "program": self.job.program,
             "revealed": self.job.revealed,
+            "watch_network": self.job.watch_network,
             "cpu_seconds": limits.cpu_seconds,
             "wall_seconds": limits.wall_seconds,
             "output_bytes": limits.output_bytes,
@@ -94,6 +96,8 @@ class Conversation:
             self.open = said["begin"]
         elif "tests_error" in said:
             self.tests_error = said["tests_error"]
+        elif "network" in said:
+            self.network = self.network or said["network"]
         else:
             revealed = self.job.revealed
             self._add(
@@ -173,7 +177,7 @@ class Conversation:
             memory_bytes=max(end.memory_bytes for end in self.ends),
             stdout=self._joined([end.stdout for end in self.ends]),
             stderr=self._joined([end.stderr for end in self.ends]),
-            facts=facts,
+            facts={**facts, "network": self.network} if self.network else facts,
         )
 
     def _joined(self, texts: list[str]) -> str:

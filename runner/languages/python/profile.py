@@ -14,6 +14,7 @@ from runner.sandbox.base import Job
 
 INSIDE = (
     "runner.sandbox.inside.supervisor",
+    "runner.languages.python.inside.network",
     "runner.languages.python.inside.reporter",
     "runner.languages.python.inside.child",
 )

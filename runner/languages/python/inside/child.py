@@ -9,11 +9,14 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
+from io import TextIOWrapper
 from json import loads
 from time import perf_counter
 from types import CodeType, ModuleType
 from typing import Any
 
+from runner.languages.python.inside.network import NetworkWatch
 from runner.languages.python.inside.reporter import TESTS_FILE, Reporter
 
 PROGRAM_FILE = "solution.py"
@@ -27,18 +30,23 @@ LOCATED = (ast.stmt, ast.expr, ast.excepthandler, ast.arg, ast.keyword, ast.alia
 def play(job: dict[str, Any], key: bytes, rows: int, tests: int) -> None:
     """Load the job's program, fetch the tests from their pipe, run them; never returns."""
     reporter = Reporter(rows, key)
+    watch = NetworkWatch(reporter.say)
+    if job["watch_network"]:
+        sys.addaudithook(watch)
     hide_ourselves()
     namespace = main_module()
     error = load(job["program"], namespace)
     if error:
         reporter.say(load_error=error)
         leave(1)
+    flush()
     reporter.say(loaded=True)
     with open(tests, "rb") as pipe:
         nonce, sheet = pipe.read(32), pipe.read()
     if not sheet:
         os._exit(1)
     reporter.renew(nonce, revealed=job["revealed"])
+    watch.open()
     leave(run_tests(sheet, namespace, reporter))
 
 
@@ -55,6 +63,9 @@ def main_module() -> Namespace:
     module.__dict__["__builtins__"] = sys.modules["builtins"]
     sys.modules["__main__"] = module
     sys.argv = [PROGRAM_FILE]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(line_buffering=True)  # what was printed before a kill is seen
     os.chdir("/work")
     return module.__dict__
 
@@ -200,9 +211,12 @@ def bounded(text: str) -> str:
 
 def leave(status: int) -> None:
     """End this process at once, with what was printed; exit handlers of the program have no say."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BaseException:  # noqa: S112 - a stream the program broke has nothing left to say
-            continue
+    flush()
     os._exit(status)
+
+
+def flush() -> None:
+    """Send on what was printed; a stream the program broke has nothing left to say."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(BaseException):
+            stream.flush()
