@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-NO_ASSERTION = "The test ended without a single assertion."
+NO_ASSERTION = "The test holds no assertion, so it shows nothing."
 
 
 class Outcome(StrEnum):
@@ -117,7 +117,10 @@ def _whole(measurement: Measurement, tests: Sequence[Row]) -> Outcome:
 
 
 def _test(measurement: Measurement, test: str) -> Row:
-    """Return the verdict on one test function: its own row, which any failure inside it outweighs."""
+    """Return the verdict on one test function: its own row, which any failure inside it outweighs.
+
+    An assertion that was not reached counts as one: `try: f(); assert False` is passed by not reaching it.
+    """
     rows = [row for row in measurement.rows if row.test == test]
     endings = [row for row in rows if row.assertion is None]
     if not measurement.loaded or not endings:
@@ -125,8 +128,8 @@ def _test(measurement: Measurement, test: str) -> Row:
     worst = next((row for row in endings if row.outcome is not Outcome.PASSED), None)
     if worst is not None:
         return worst
-    assertions = [row for row in rows if row.assertion is not None and row.outcome is not Outcome.NOT_RUN]
-    failed = next((row for row in assertions if row.outcome is not Outcome.PASSED), None)
+    assertions = [row for row in rows if row.assertion is not None]
+    failed = next((row for row in assertions if row.outcome not in (Outcome.PASSED, Outcome.NOT_RUN)), None)
     if failed is not None:
         return replace(failed, assertion=None, outcome=Outcome.FAILED)
     if not assertions:
