@@ -16,10 +16,10 @@ def find(observed: Observed) -> Finding:
     if tried and not passed:
         return Finding(
             State.FAILED,
-            f"Needs a network: the reference tried {tried[0]} and does not pass without.",
+            f"Needs a network: the reference asked for {tried[0]} and does not pass without one.",
             evidence,
             runs,
         )
     if tried:
-        return Finding(State.PASSED, f"Tries {tried[0]}, and passes without a network.", evidence, runs)
+        return Finding(State.PASSED, f"Asks for {tried[0]}, and passes without a network.", evidence, runs)
     return Finding(State.PASSED, "No attempt to use a network was seen.", evidence, runs)

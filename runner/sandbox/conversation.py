@@ -97,7 +97,7 @@ class Conversation:
         elif "tests_error" in said:
             self.tests_error = said["tests_error"]
         elif "network" in said:
-            self.network = self.network or said["network"]
+            self.network = said["network"]
         else:
             revealed = self.job.revealed
             self._add(
