@@ -74,7 +74,7 @@ class CodeEditor extends HTMLElement {
       indentUnit.of(unit), EditorState.tabSize.of(4), EditorState.allowMultipleSelections.of(true), look,
       isPython ? [python(), pythonLook] : [],
       this.locked.of(this.lock()),
-      EditorView.contentAttributes.of({ "aria-label": this.getAttribute("label") ?? source.getAttribute("aria-label") ?? "Code", "aria-describedby": "hint" }),
+      EditorView.contentAttributes.of({ "aria-label": this.getAttribute("label") ?? source.getAttribute("aria-label") ?? "Code", "aria-describedby": "hint", tabindex: "0" }),
       EditorView.domEventObservers({
         keydown: (event, view) => {
           if (event.key === "Escape") leaving(true)(view)

@@ -52,12 +52,12 @@ const pythonNames = ViewPlugin.fromClass(class {
 
 const theme = EditorView.theme({
   "&": { color: "var(--fg)", backgroundColor: "var(--code-bg)", fontSize: "var(--t-s)", minHeight: "inherit", maxHeight: "inherit" },
-  "&.cm-focused": { outline: "2px solid var(--focus)", outlineOffset: "-1px" },
+  "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55", fontVariantLigatures: "none" },
   ".cm-content": { padding: "var(--s2) 0", caretColor: "var(--fg)" },
   ".cm-line": { padding: "0 var(--s4) 0 var(--s2)" },
   ".cm-gutters": { backgroundColor: "var(--code-bg)", color: "var(--code-gutter)", border: "none" },
-  ".cm-lineNumbers .cm-gutterElement": { minWidth: "2.6rem", padding: "0 .4rem 0 0" },
+  ".cm-lineNumbers .cm-gutterElement": { minWidth: "1.5rem", padding: "0 .4rem 0 0" },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--code-active)", color: "inherit" },
   ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--fg)", borderLeftWidth: "2px" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--code-sel)" },
@@ -103,10 +103,12 @@ export const pythonLook = pythonNames
 // For the element's own shadow: what a rule of CodeMirror cannot reach. Phones zoom into fields below 16 px.
 export const frame = new CSSStyleSheet()
 frame.replaceSync(`
-  :host { display: block }
-  .frame { min-height: inherit; max-height: inherit; display: grid }
+  :host { display: block; position: relative }
+  .frame { min-height: inherit; max-height: inherit; display: grid; grid-template-columns: minmax(0, 1fr) }
+  /* the ring lies above the gutter, which scrolls on a layer of its own */
+  .frame:has(.cm-focused)::after { content: ""; position: absolute; inset: 0; z-index: 300; border: 2px solid var(--focus); pointer-events: none }
   .said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
-  .way { position: absolute; inset-block-end: .35rem; inset-inline-end: .5rem; z-index: 3; padding: .1rem .5rem; border: 1px solid var(--line-2);
+  .way { position: absolute; inset-block-start: .35rem; inset-inline-end: .5rem; z-index: 310; padding: .1rem .5rem; border: 1px solid var(--line-2);
     border-radius: var(--radius-s); background: var(--panel); color: var(--fg); font: var(--t-xs)/1.5 var(--sans) }
   .way:empty { display: none }
   @media (pointer: coarse) { .cm-editor { font-size: 1rem } }

@@ -196,3 +196,16 @@ def test_without_script_the_textarea_is_there(
     expect(field).to_be_visible()
     field.fill("typed without script")
     expect(field).to_have_value("typed without script")
+
+
+def test_a_long_line_scrolls_inside_the_editor_on_a_phone(
+    kit_page: Page, axe: Callable[[Page], list[str]]
+) -> None:
+    kit_page.set_viewport_size({"width": 390, "height": 900})
+    kit_page.evaluate("document.querySelector('code-editor').value = 'x = ' + '1 + '.repeat(200)")
+    inside = kit_page.locator("code-editor .cm-scroller")
+    assert inside.evaluate("scroller => scroller.scrollWidth > scroller.clientWidth")
+    assert kit_page.locator("code-editor .cm-editor").evaluate(
+        "editor => editor.getBoundingClientRect().right <= innerWidth"
+    )
+    assert axe(kit_page) == []

@@ -193,3 +193,14 @@ def test_a_page_older_than_the_sign_in_still_sends_the_newest_token(
     with page.expect_request("**/accounts/logout/") as asked:
         page.evaluate("htmx.ajax('POST', '/accounts/logout/', {target: '.pagehead'})")
     assert asked.value.headers["x-csrftoken"] == newest
+
+
+def test_signing_in_by_the_form_works_on_either_database(
+    either_database: str, site: str, page: Page, ann: User
+) -> None:
+    page.goto(f"{site}/accounts/login/?next=/accounts/password/change/")
+    page.get_by_label("Username").fill("ann")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Change password")).to_be_visible()
+    expect(page.locator("details.menu summary")).to_contain_text(ann.pseudonym)
