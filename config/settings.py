@@ -218,6 +218,9 @@ STORAGES = {
 }
 MEDIA_ROOT = DATA_DIR / "files"
 WHITENOISE_MANIFEST_STRICT = False
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+# Source maps are megabytes that only a developer's tools ask for: compressing them would double a first start.
+WHITENOISE_SKIP_COMPRESS_EXTENSIONS = ["map", "png", "gif", "woff", "woff2", "gz", "br"]
 
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = "UTC"

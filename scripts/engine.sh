@@ -43,7 +43,9 @@ start_by_hand() {
 
 start() {
     # Debian's package may have started one while it was installed.
-    if pgrep -x dockerd >/dev/null && wait_for_engine "$(pgrep -o -x dockerd)"; then return 0; fi
+    local running
+    running=$(cat /run/docker.pid 2>/dev/null || true)
+    if [ -n "$running" ] && wait_for_engine "$running"; then return 0; fi
     if has_systemd; then
         say "Starting the Docker engine by systemd."
         systemctl enable --now docker >/dev/null 2>&1 && wait_for_engine && return 0

@@ -6,8 +6,10 @@ cd "$(dirname "$0")/.."
 . scripts/say.sh
 
 export HOST=${HOST:-127.0.0.1} PORT=${PORT:-8000}
+case $HOST in 0.0.0.0 | ::) nearby=127.0.0.1 ;; *) nearby=$HOST ;; esac
+export SITE_URL=${SITE_URL:-http://$nearby:$PORT}
 
-port_is_free() { ! (exec 3<>"/dev/tcp/$HOST/$PORT") 2>/dev/null; }
+port_is_free() { ! (exec 3<>"/dev/tcp/$nearby/$PORT") 2>/dev/null; }
 
 if ! port_is_free; then
     complain "Something already listens on $HOST:$PORT. Stop it, or choose another port: make run PORT=8001"
@@ -28,5 +30,5 @@ else
     .venv/bin/python manage.py prepare_site --without-engine
 fi
 
-say "Serving http://$HOST:$PORT/   (Ctrl-C stops it; new passwords: make passwords)"
+say "Starting the site at $SITE_URL/ (Ctrl-C stops it; make passwords makes new passwords)."
 exec .venv/bin/python -m config.serve

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -21,7 +22,12 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print a line whenever the count grows, and one at the end."""
+        """Print a line whenever the count grows, and one at the end; Ctrl-C ends it without a trace."""
+        with suppress(KeyboardInterrupt):
+            self.wait_and_open()
+
+    def wait_and_open(self) -> None:
+        """Look every second until every version has been checked or somebody else has opened the study."""
         said = None
         while demo.study_is_due():
             now = demo.progress()

@@ -25,6 +25,13 @@ class Command(BaseCommand):
         parser.add_argument("--without-demo", action="store_true", help="make no demo accounts and examples")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        """Do what is missing; raise CommandError on Ctrl-C, after which a new start goes on where this one was."""
+        try:
+            self.prepare(**options)
+        except KeyboardInterrupt:
+            raise CommandError("Stopped. Start it again: it goes on from here.", returncode=130) from None
+
+    def prepare(self, *, without_engine: bool, without_demo: bool, **_: Any) -> None:
         """Do what is missing, in order, one line for each step that had work."""
         executor = MigrationExecutor(connection)
         steps = executor.migration_plan(executor.loader.graph.leaf_nodes())
@@ -33,9 +40,9 @@ class Command(BaseCommand):
             call_command("migrate", interactive=False, verbosity=0)
         if collect_if_changed():
             self.say("Static files collected and compressed.")
-        if not options["without_engine"]:
+        if not without_engine:
             self.build()
-        if not options["without_demo"]:
+        if not without_demo:
             self.make_demo()
 
     def make_demo(self) -> None:
