@@ -24,7 +24,7 @@ class ReadOnly:
         return False
 
 
-class RowInline(ReadOnly, admin.TabularInline[TestRow, Execution]):
+class RowInline(ReadOnly, admin.TabularInline):  # type: ignore[type-arg] # generic in the stubs only
     """The rows of an execution."""
 
     model = TestRow
@@ -32,7 +32,7 @@ class RowInline(ReadOnly, admin.TabularInline[TestRow, Execution]):
 
 
 @admin.register(Execution)
-class ExecutionAdmin(ReadOnly, admin.ModelAdmin[Execution]):
+class ExecutionAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg] # as above
     """What was asked for, and what came of it."""
 
     list_display = ("pk", "queue", "environment", "state", "outcome", "tries", "created_at", "finished_at")
@@ -43,14 +43,14 @@ class ExecutionAdmin(ReadOnly, admin.ModelAdmin[Execution]):
 
 
 @admin.register(Environment)
-class EnvironmentAdmin(ReadOnly, admin.ModelAdmin[Environment]):
+class EnvironmentAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg] # as above
     """Images by digest."""
 
     list_display = ("name", "language", "language_version", "image_digest", "size_bytes", "built_at")
 
 
 @admin.register(Worker)
-class WorkerAdmin(ReadOnly, admin.ModelAdmin[Worker]):
+class WorkerAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg] # as above
     """Workers, and when each was last seen."""
 
     list_display = ("name", "queues", "engine_error", "started_at", "seen_at")
