@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -53,8 +54,12 @@ def plain_lines(text: str) -> list[str]:
     return lines[:-1] if len(lines) > 1 and not lines[-1] else lines
 
 
-def highlighted_lines(text: str, language: str = "python") -> list[SafeString]:
-    """Return the escaped, highlighted markup of each line; a token that spans lines is closed and opened again."""
+@lru_cache(maxsize=128)
+def highlighted_lines(text: str, language: str = "python") -> tuple[SafeString, ...]:
+    """Return the escaped, highlighted markup of each line; a token that spans lines is closed and opened again.
+
+    Kept for the last 128 texts: one context is shown to many people, and highlighting 1,000 lines takes 0.1 s or more.
+    """
     lines: list[list[str]] = [[]]
     for token, value in _lexer(language, len(text)).get_tokens(text):
         css = _css_class(token)
@@ -65,7 +70,7 @@ def highlighted_lines(text: str, language: str = "python") -> list[SafeString]:
                 lines[-1].append(f'<span class="{css}">{visible(piece)}</span>' if css else visible(piece))
     if len(lines) > 1 and not lines[-1]:
         lines.pop()
-    return [mark_safe("".join(line)) for line in lines]  # noqa: S308 - visible() escapes, classes are Pygments' own
+    return tuple(mark_safe("".join(line)) for line in lines)  # noqa: S308 - visible() escapes, classes are Pygments' own
 
 
 def line_range(span: object) -> range:
@@ -127,7 +132,7 @@ def code(
     return _region(label, "".join(out), classes)
 
 
-def _with_hole(lines: list[SafeString], start: int, hole: int | None) -> Iterator[SafeString | None]:
+def _with_hole(lines: Sequence[SafeString], start: int, hole: int | None) -> Iterator[SafeString | None]:
     """Yield the lines, None where the hole stands."""
     if hole is not None and hole < start:
         yield None
@@ -168,7 +173,7 @@ def diff(
     return _region(label, "".join(out), f"diff {classes}")
 
 
-def _rows(kind: str, lines: list[SafeString]) -> Iterator[SafeString]:
+def _rows(kind: str, lines: Sequence[SafeString]) -> Iterator[SafeString]:
     """Yield the lines of one kind of change, its word hidden in front for those who do not see the colour."""
     word = format_html('<span class="vh">{}</span>', _HIDDEN_WORD[kind]) if kind else ""
     for line in lines:

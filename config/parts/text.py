@@ -42,6 +42,8 @@ def named(text: str) -> str:
 
 def visible(text: str) -> SafeString:
     """Return the text escaped, each hidden character replaced by its marked name."""
+    if not _HIDDEN.search(text):
+        return escape(text)
     parts: list[str] = []
     at = 0
     for found in _HIDDEN.finditer(text):
