@@ -41,8 +41,8 @@ def select(tree: ast.Module, focal: FunctionNode | None = None, names: Sequence[
     block = _block(tree, candidates)
     called = _names(block)
     tests = [node for node in wanted if names or node.name in called or not _needs_arguments(node)]
-    reached = _reached(tree, called)
     unique = list(dict.fromkeys(node.name for node in tests))
+    reached = called if called.issuperset(unique) else _reached(tree, called)
     expected = [name for name in unique if name in reached]
     return Selection(tuple(tests), tuple(block), tuple(expected or unique), driven=bool(expected))
 
