@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from django.conf import settings
 
 from runner.models import Environment, Execution
-from runner.sandbox.base import Sandbox
+from runner.sandbox.base import Sandbox, SandboxUnavailable
 from runner.sandbox.containers import ColdSandbox
 from runner.sandbox.engine import Engine
 from runner.sandbox.pool import Pool
@@ -123,4 +123,6 @@ def close() -> None:
     with _process.lock:
         made, _process.sandbox = _process.sandbox, None
     if made is not None:
-        made.close()
+        # Without an engine there is nothing to remove, or it ends by itself when its stdin closes with us.
+        with suppress(SandboxUnavailable):
+            made.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from io import StringIO
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -119,3 +121,22 @@ def test_first_admin_is_made_from_the_shell_and_must_choose_a_password(db: None)
     assert adam.check_password(out.getvalue().strip())
     with pytest.raises(CommandError, match="already"):
         call_command("create_account", "adam")
+
+
+def test_prepared_site_has_the_demo_and_prints_its_passwords_once(db: None, settings: Any, tmp_path: Path):
+    settings.DATA_DIR, settings.STATIC_ROOT = tmp_path, tmp_path / "static"
+    out = StringIO()
+    call_command("prepare_site", without_engine=True, stdout=out)
+    word = dict(line.split() for line in out.getvalue().splitlines() if line.startswith("    "))["curator"]
+    assert User.objects.get(username="curator").check_password(word)
+    assert demo.progress().total >= 16
+    again = StringIO()
+    call_command("prepare_site", without_engine=True, stdout=again)
+    assert again.getvalue() == ""
+
+
+def test_prepare_site_can_leave_the_demo_out(db: None, settings: Any, tmp_path: Path):
+    settings.DATA_DIR, settings.STATIC_ROOT = tmp_path, tmp_path / "static"
+    call_command("prepare_site", without_engine=True, without_demo=True, stdout=StringIO())
+    assert not User.objects.exists()
+    assert demo.progress().total == 0

@@ -52,7 +52,8 @@ class Command(BaseCommand):
             self.say(f"Demo dataset imported: {demo.progress().total} examples; the worker checks them.")
         if passwords:
             self.say("Accounts made. These passwords are shown once; `make passwords` makes new ones:")
-            self.stdout.writelines(f"    {name:<12} {word}" for name, word in passwords.items())
+            for name, word in passwords.items():
+                self.stdout.write(f"    {name:<12} {word}")
             self.stdout.flush()
 
     def build(self) -> None:
