@@ -30,6 +30,8 @@ WAKE_UPS_ENOUGH = 4
 
 def main(queues: list[str]) -> int:
     """Work until SIGTERM or SIGINT and return the process's exit status."""
+    # The checks import every page; they run when the site is prepared, and a worker shows none.
+    os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
     django.setup()
     from runner import boxes, events, reconcile, workers
 
