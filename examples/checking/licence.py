@@ -10,7 +10,15 @@ def find(observed: Observed) -> Finding:
     example = observed.version.example
     licence = example.known_licence
     if not licence:
-        remedy = f"Set it on the example, or on dataset {example.dataset.name}."
-        return Finding(State.FAILED, f"No licence is known. {remedy}")
-    where = "of the example" if example.licence else f"of dataset {example.dataset.name}"
+        return unknown(f"Set it on the example, or on dataset {example.dataset.name}.")
+    return known(licence, "of the example" if example.licence else f"of dataset {example.dataset.name}")
+
+
+def known(licence: str, where: str) -> Finding:
+    """Return the finding that there is a licence; `where` says whose."""
     return Finding(State.PASSED, f"{licence}, {where}.", {"licence": licence})
+
+
+def unknown(remedy: str) -> Finding:
+    """Return the finding that there is none."""
+    return Finding(State.FAILED, f"No licence is known. {remedy}")

@@ -1,0 +1,250 @@
+"""CURATE: an edit of a version is put back into its source and looked at there; writes nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from examples.importing.base import content_hash, segments_as_json
+from examples.jobs import segments_of
+from examples.languages.python import source as python
+from examples.masking import (
+    MaskingError,
+    Segment,
+    Span,
+    body_span,
+    fill,
+    line_ended,
+    mask,
+    test_source,
+    trailing_comments,
+    with_tests,
+)
+from examples.models import Version
+from examples.visible import VisiblePart, visible_part
+from runner.models import Environment
+
+
+class EditInvalid(Exception):  # noqa: N818 - it says what happened
+    """What is wrong with an edit, by field: what, at which line, and what helps."""
+
+    def __init__(self, problems: dict[str, str]) -> None:
+        super().__init__("; ".join(f"{name}: {said}" for name, said in problems.items()))
+        self.problems = problems
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What a curator may change of a version, as text to be edited.
+
+    reference  the focal body, its first line indented as in the source
+    tests      the source of the test functions
+    block      the code that runs them, "" where the runner calls each
+    visible    how many top-level assertions an annotator sees
+    """
+
+    instruction: str
+    reference: str
+    tests: str
+    block: str
+    visible: int
+    environment: Environment
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """An edit that holds: the columns of its version, and what an annotator would see of the tests."""
+
+    columns: dict[str, Any]
+    environment: Environment
+    shown: VisiblePart
+
+    @property
+    def content_hash(self) -> str:
+        """The hash of the content."""
+        names = ("language", "instruction", "context", "gap", "reference", "segments", "block", "expected")
+        return content_hash(**{name: self.columns[name] for name in (*names, "visible")})
+
+    @property
+    def version(self) -> Version:
+        """The content as an unsaved version, to be compared and shown."""
+        return Version(environment=self.environment, content_hash=self.content_hash, **self.columns)
+
+
+def edit_of(version: Version) -> Edit:
+    """Return the version as text to be edited."""
+    segments = segments_of(version)
+    return Edit(
+        instruction=version.instruction,
+        reference=indentation_of(version) + version.reference,
+        tests=test_source(segments),
+        block=_block_source(segments),
+        visible=version.visible,
+        environment=version.environment,
+    )
+
+
+def indentation_of(version: Version) -> str:
+    """Return what stands before the focal body on its first line, where that is nothing but indentation."""
+    before = version.context.encode()[: version.gap].decode()
+    line = before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]
+    return "" if line.strip() else line
+
+
+def prepare(version: Version, edit: Edit) -> Proposal:
+    """Return what would become of the version by this edit; the context stays as it is. Raises EditInvalid."""
+    before = edit_of(version)
+    edit = replace(
+        edit,
+        instruction=_kept(edit.instruction, before.instruction),
+        reference=_kept(edit.reference, before.reference).rstrip(),
+        tests=_kept(edit.tests, before.tests),
+        block=_kept(edit.block, before.block),
+    )
+    if edit.reference == before.reference.rstrip():
+        edit = replace(edit, reference=before.reference)
+    reference = edit.reference.removeprefix(indentation_of(version))
+    _refuse_reference(version, reference)
+    segments = _segments(version, before, edit)
+    expected, driven = _judged_by(version, reference, segments, edit)
+    block = _driver(segments) if driven else ""
+    shown = visible_part(test_source(segments), expected, block, count=edit.visible)
+    if edit.visible > shown.total:
+        raise EditInvalid(
+            {
+                "visible": f"The tests have {shown.total} top-level assertions. Give a number from 0 to {shown.total}."
+            }
+        )
+    columns = {
+        "language": version.language,
+        "focal_name": version.focal_name,
+        "instruction": edit.instruction,
+        "context": version.context,
+        "gap": version.gap,
+        "reference": reference,
+        "segments": segments_as_json(segments),
+        "block": block,
+        "expected": list(expected),
+        "visible": edit.visible,
+    }
+    return Proposal(columns, edit.environment, shown)
+
+
+def _kept(text: str, before: str) -> str:
+    """Return the text with the line ends of what was there before, and exactly that where only line ends differ.
+
+    Browsers send every line end as CR LF.
+    """
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    if plain == before.replace("\r\n", "\n").replace("\r", "\n"):
+        return before
+    return plain.replace("\n", "\r\n") if "\r\n" in before else plain
+
+
+def _refuse_reference(version: Version, reference: str) -> None:
+    """Raise EditInvalid where the body is not Python in its place, or is not all of the focal body."""
+    program = fill(version.context, version.gap, reference)
+    first = version.context.encode()[: version.gap].decode().count("\n") + 1
+    try:
+        tree = python.parse(program)
+        span = body_span(python.find(tree, version.focal_name), python.Positions(program))
+    except python.SourceInvalid as error:
+        said = f"Line {max(error.line - first + 1, 1)}: {error.message}. Mend it, with the indentation of the others."
+        raise EditInvalid({"reference": said}) from error
+    except (python.FunctionNotFound, MaskingError) as error:
+        raise EditInvalid(
+            {"reference": f"{error}. Give the body of {version.focal_name}, without its signature."}
+        ) from error
+    if span != Span(version.gap, version.gap + len(reference.encode())):
+        raise EditInvalid(
+            {
+                "reference": f"This is not exactly the body of {version.focal_name}: a docstring, a second definition or"
+                " code behind it does not belong here. Begin with a statement, end with the function."
+            }
+        )
+
+
+def _segments(version: Version, before: Edit, edit: Edit) -> tuple[Segment, ...]:
+    """Return the tests where they belong: what was not edited stays as it is, the rest where its first piece was."""
+    old = segments_of(version)
+    end = len(version.context.encode())
+    if edit.tests != before.tests:
+        at = next((each.offset for each in old if each.kind == "function"), end)
+        old = _replaced(old, "function", _pieces(line_ended(edit.tests), at, version.expected))
+    if edit.block != before.block:
+        at = next((each.offset for each in old if each.kind == "block"), end)
+        _parsed("block", edit.block)
+        old = _replaced(
+            old, "block", [Segment(at, line_ended(edit.block), "block")] if edit.block.strip() else []
+        )
+    return old
+
+
+def _replaced(old: Sequence[Segment], kind: str, new: Sequence[Segment]) -> tuple[Segment, ...]:
+    """Return the segments with all of a kind replaced, where the first of them stood; at the end where there was none."""
+    first = next((at for at, each in enumerate(old) if each.kind == kind), len(old))
+    return (*old[:first], *new, *(each for each in old[first:] if each.kind != kind))
+
+
+def _pieces(tests: str, offset: int, known: Sequence[str]) -> list[Segment]:
+    """Return the text cut behind each of its test functions, all at one place, so that every byte of it stays."""
+    tree = _parsed("tests", tests)
+    names = _test_names(tree, known)
+    if not names:
+        raise EditInvalid(
+            {"tests": "There is no test function. Define one whose name begins with test, at the top level."}
+        )
+    positions = python.Positions(tests)
+    pieces, at = [], 0
+    for node in tree.body:
+        if isinstance(node, python.FUNCTIONS) and node.name in names:
+            end = trailing_comments(positions, positions.end(node), None)
+            end = (
+                positions.starts[positions.line_at(end)]
+                if positions.line_at(end) < len(positions.starts)
+                else end
+            )
+            pieces.append(Segment(offset, positions.data[at:end].decode(), "function", node.name))
+            at = end
+    rest = positions.data[at:].decode()
+    return [*pieces[:-1], replace(pieces[-1], text=pieces[-1].text + rest)]
+
+
+def _test_names(tree: ast.Module, known: Sequence[str]) -> list[str]:
+    """Return the test functions of a module: those expected before, and what is called `test*`."""
+    names = [node.name for node in tree.body if isinstance(node, python.FUNCTIONS)]
+    return [name for name in names if name in known or name.startswith("test")]
+
+
+def _parsed(name: str, text: str) -> ast.Module:
+    try:
+        return python.parse(line_ended(text))
+    except python.SourceInvalid as error:
+        place = f"Line {error.line}: " if error.line else ""
+        raise EditInvalid({name: f"{place}{error.message}. Mend it as Python 3."}) from error
+
+
+def _judged_by(
+    version: Version, reference: str, segments: Sequence[Segment], edit: Edit
+) -> tuple[tuple[str, ...], bool]:
+    """Return which test functions must pass, and whether the block runs them, as the whole source says it."""
+    names = _test_names(_parsed("tests", edit.tests), version.expected)
+    source = with_tests(version.context, version.gap, reference, segments)
+    try:
+        masked = mask(source, version.focal_name, test_names=names)
+    except (MaskingError, python.FunctionNotFound) as error:
+        raise EditInvalid({"tests": f"{error}. Name the test functions differently."}) from error
+    except python.SourceInvalid as error:
+        said = f"{error.message}. Together with the code it is not Python: begin each at the left margin."
+        raise EditInvalid({"tests": said}) from error
+    return masked.expected, bool(masked.block)
+
+
+def _block_source(segments: Sequence[Segment]) -> str:
+    return "".join(each.text for each in segments if each.kind == "block")
+
+
+def _driver(segments: Sequence[Segment]) -> str:
+    return "".join(line_ended(each.text) for each in segments if each.kind == "block")
