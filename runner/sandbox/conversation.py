@@ -10,6 +10,7 @@ from dataclasses import replace
 from runner.languages.base import Prepared
 from runner.outcome import Measurement, Outcome, Row, cause_of_end
 from runner.sandbox.base import Job, OnRow, SandboxUnavailable
+from runner.sandbox.rows import plain_text, row_of, storable, tests_error_of
 from runner.sandbox.stream import BoxStream, Frame, StreamTimeout
 
 SLACK_SECONDS = 5.0
@@ -23,6 +24,7 @@ class Conversation:
 
     def __init__(self, stream: BoxStream, job: Job, prepared: Prepared, on_row: OnRow) -> None:
         self.stream, self.job, self.prepared, self.on_row = stream, job, prepared, on_row
+        self.planned = {(planned.test, planned.assertion): planned.line for planned in prepared.planned}
         self.rows: list[Row] = []
         self.done: set[str] = set()
         self.open: str | None = None
@@ -91,26 +93,17 @@ class Conversation:
         return [test for test in self.job.expected if test not in self.done]
 
     def _row(self, said: Frame) -> None:
-        """Take an authentic row; of hidden tests only outcome, place and time are kept."""
+        """Take an authentic row, as far as it makes sense."""
         if "begin" in said:
-            self.open = said["begin"]
+            self.open = said["begin"] if said["begin"] in self.job.expected else self.open
         elif "tests_error" in said:
-            self.tests_error = said["tests_error"]
+            self.tests_error = tests_error_of(said["tests_error"], self.job)
         elif "network" in said:
-            self.network = said["network"]
+            self.network = plain_text(said["network"]) if self.job.watch_network else ""
         else:
-            revealed = self.job.revealed
-            self._add(
-                Row(
-                    test=said["test"],
-                    assertion=said["assertion"],
-                    outcome=Outcome(said["outcome"]),
-                    line=said["line"],
-                    message=said["message"] if revealed else "",
-                    values=tuple(said["values"]) if revealed else (),
-                    milliseconds=round(said["ms"], 3),
-                )
-            )
+            row = row_of(said, self.job, self.planned)
+            if row is not None:
+                self._add(row)
 
     def _add(self, row: Row) -> None:
         if row.assertion is None:
@@ -166,7 +159,7 @@ class Conversation:
         return replace(
             bad,
             loaded=first.loaded and not self.tests_error,
-            load_error=self.tests_error or ("" if first.loaded else load_error),
+            load_error=self.tests_error or ("" if first.loaded else storable(load_error)),
             rows=(*self.rows, *self._not_reached()),
             out_of_memory=any(end.out_of_memory for end in self.ends),
             cpu_exceeded=any(end.cpu_exceeded for end in self.ends),
@@ -181,7 +174,7 @@ class Conversation:
         )
 
     def _joined(self, texts: list[str]) -> str:
-        return "".join(texts)[: 2 * self.job.limits.output_bytes]
+        return storable("".join(texts)[: 2 * self.job.limits.output_bytes])
 
     def _not_reached(self) -> list[Row]:
         """Return a NOT_RUN row for every assertion that stands in a test and was not reached."""

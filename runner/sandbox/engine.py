@@ -158,7 +158,8 @@ class Engine:
     def _attach(self, box_id: str) -> BoxStream:
         attached = self.api.attach_socket(box_id, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1})
         connection: socket.socket = getattr(attached, "_sock", attached)
-        return BoxStream(connection)
+        # The client's response closes the socket when it is collected, which may be any time from here on.
+        return BoxStream(connection, kept=attached)
 
     def _ready(self, stream: BoxStream) -> Frame:
         try:

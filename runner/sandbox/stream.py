@@ -25,8 +25,9 @@ class StreamTimeout(Exception):  # noqa: N818 - named for what happened
 class BoxStream:
     """Speaks the supervisor's frames over the engine's multiplexed attach stream (8-byte headers)."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self._socket = connection
+    def __init__(self, connection: socket.socket, *, kept: object = None) -> None:
+        """Speak over the connection. `kept` is what would close it, should the garbage collector take it."""
+        self._socket, self._kept = connection, kept
         self._raw = bytearray()
         self._out = bytearray()
         self._complaint = bytearray()

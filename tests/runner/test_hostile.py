@@ -215,6 +215,42 @@ def test_18_hidden_tests_do_not_come_out(way: str, pool: Pool, plain: BuiltImage
     assert SECRET not in repr(run(pool, plain.digest, block).measurement)
 
 
+FORGER = """
+import sys
+def stolen():
+    frame = sys._getframe()
+    while "reporter" not in frame.f_locals:
+        frame = frame.f_back
+    return frame.f_locals["reporter"]
+stolen().say(loaded=[[1]], seq={})
+stolen().say(seq="x")
+def f(x):
+    secret = repr(sys._getframe(1).f_code.co_consts)
+    say = stolen().say
+    say(begin=secret)
+    say(test=secret, assertion=None, outcome="PASSED", line=1, message=secret, values=[secret], ms=1)
+    say(test="test_f", assertion=77, outcome="FAILED", line=7, message=secret, values=[secret], ms=float("inf"))
+    say(test="test_f", assertion=secret, outcome=secret, line=secret, message=7, values=secret, ms=secret)
+    say(network=secret)
+    say(load_error=secret)
+    say(loaded=secret)
+    say(nothing=secret)
+    LAST
+    return x + 1
+"""
+
+
+@pytest.mark.parametrize("last", ["", "say(tests_error=secret)", "say(begin=[])", "say(test={}, outcome=[])"])
+def test_18_a_forger_of_rows_carries_nothing_out_and_breaks_nothing(
+    last: str, pool: Pool, plain: BuiltImage
+) -> None:
+    tests = f"def test_f():\n    assert f(1) == 2, {SECRET!r}\n"
+    program = FORGER.replace("LAST", last or "pass")
+    measurement, judgement = run(pool, plain.digest, Job(program, tests, ("test_f",), USUAL))
+    assert SECRET not in repr(measurement)
+    assert judgement.outcome is (Outcome.LOAD_ERROR if "tests_error" in last else Outcome.FAILED)
+
+
 def test_29_no_test_is_anywhere_while_the_program_loads(pool: Pool, plain: BuiltImage) -> None:
     program = """
 import gc, glob, linecache, os

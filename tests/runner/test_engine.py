@@ -1,0 +1,163 @@
+"""The engine's side: hardened settings, the reaper, and what a killed worker leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import docker.errors
+import pytest
+import requests
+
+from runner.environments.building import BuiltImage
+from runner.languages import LanguageUnknown, language
+from runner.sandbox.base import Limits, SandboxUnavailable
+from runner.sandbox.engine import KEEPER_LABEL, Box, Engine, Owner, plainly
+from runner.sandbox.rows import plain_text, storable
+from runner.sandbox.settings import BoxSettings, seccomp
+
+KEEPER = f"test-{os.getpid()}"
+
+
+@pytest.fixture
+def box(engine: Engine, plain: BuiltImage) -> Iterator[Box]:
+    """A waiting box."""
+    settings = BoxSettings.of(plain.digest, language("python"), 0, Limits.for_cpu(1))
+    box = engine.start(settings, keeper=KEEPER)
+    yield box
+    engine.dispose(box)
+    engine.remove_all(KEEPER)
+
+
+@pytest.mark.docker
+def test_every_hardening_the_settings_ask_for_is_in_force(engine: Engine, box: Box) -> None:
+    seen = engine.api.inspect_container(box.id)
+    host = seen["HostConfig"]
+    wanted = {
+        "NetworkMode": "none", "ReadonlyRootfs": True, "CapDrop": ["ALL"], "Privileged": False, "Memory": 256 << 20,
+        "MemorySwap": 256 << 20, "PidsLimit": 64, "NanoCpus": 10**9, "AutoRemove": True, "OomScoreAdj": 500,
+        "ShmSize": 8 << 20, "IpcMode": "private", "Binds": None, "Devices": None, "CapAdd": None,
+    }  # fmt: skip
+    assert {name: host[name] for name in wanted} == wanted
+    assert host["LogConfig"]["Type"] == "none"
+    assert host["SecurityOpt"][0] == "no-new-privileges"
+    assert json.loads(host["SecurityOpt"][1].removeprefix("seccomp="))["defaultAction"] == "SCMP_ACT_ERRNO"
+    assert set(host["Tmpfs"]) == {"/tmp", "/work"}
+    assert all("noexec" in how and "nr_inodes=4096" in how for how in host["Tmpfs"].values())
+    assert (seen["Config"]["User"], seen["Config"]["StdinOnce"]) == ("65534:65534", True)
+    assert seen["Image"] == box.settings.image
+
+
+def test_the_seccomp_profile_lets_nothing_through_that_opens_the_box() -> None:
+    profile = json.loads(seccomp())
+    allowed = {
+        name for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]
+    }
+    refused = {"io_uring_setup", "io_uring_enter", "ptrace", "bpf", "keyctl", "add_key", "request_key", "userfaultfd",
+               "perf_event_open", "unshare", "setns", "mount", "umount2", "pivot_root", "chroot", "reboot", "kexec_load",
+               "init_module", "process_vm_readv", "process_vm_writev", "open_by_handle_at", "kcmp", "socketcall"}  # fmt: skip
+    assert not allowed & refused
+    assert not any(arch["subArchitectures"] for arch in profile["archMap"])
+
+
+@pytest.mark.docker
+def test_the_reaper_takes_boxes_of_dead_owners_and_late_ones_only(
+    engine: Engine, plain: BuiltImage, box: Box
+) -> None:
+    settings = box.settings
+    gone = Engine(owner=Owner(Owner.this_process().host, os.getpid(), "another-start"))
+    orphan = gone.start(settings, keeper=KEEPER)
+    late = engine.start(settings, keeper=KEEPER, life_seconds=-10)
+    elsewhere = Engine(owner=Owner("another-host", 1, "x")).start(settings, keeper=KEEPER)
+    engine.reap()
+    until = time.monotonic() + 20
+    while len(left := set(engine.boxes(KEEPER))) > 2 and time.monotonic() < until:
+        time.sleep(0.1)
+    assert left == {box.id, elsewhere.id}
+    assert not {orphan.id, late.id} & left
+
+
+def test_an_owner_is_known_by_host_process_and_start() -> None:
+    me = Owner.this_process()
+    assert Owner.parse(str(me)) == me
+    assert not me.is_gone()
+    assert Owner(me.host, me.process, "earlier").is_gone()
+    assert not Owner("elsewhere", me.process, "earlier").is_gone()
+    assert Owner.parse("nonsense") is None
+
+
+VICTIM = """
+import sys, time
+from runner.sandbox.base import Job, Limits
+from runner.sandbox.engine import Engine
+from runner.sandbox.pool import Pool
+pool = Pool(Engine(), {sys.argv[1]: 2})
+pool.cold.keeper = sys.argv[2]
+assert pool.wait_until_full(60)
+job = Job("import time", "", (), Limits(5, 3), block="print(time.sleep(60))", revealed=True)
+print("ready", flush=True)
+pool.run(job, image=sys.argv[1], name="victim", on_started=lambda: None, on_row=lambda row: None)
+"""
+
+
+@pytest.mark.docker
+def test_a_killed_worker_leaves_no_box_once_its_limits_have_passed(engine: Engine, plain: BuiltImage) -> None:
+    keeper = f"victim-{time.monotonic_ns()}"
+    victim = subprocess.Popen([sys.executable, "-c", VICTIM, plain.digest, keeper], stdout=subprocess.PIPE)
+    assert victim.stdout is not None
+    assert victim.stdout.readline() == b"ready\n"
+    time.sleep(0.5)
+    assert engine.boxes(keeper)
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    victim.stdout.close()
+    until = time.monotonic() + 30
+    while engine.boxes(keeper) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert engine.boxes(keeper) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (docker.errors.ImageNotFound("x"), "image is not on this host"),
+        (docker.errors.APIError("x", explanation="no space left"), "no space left"),
+        (requests.exceptions.ReadTimeout("x"), "did not answer in"),
+        (requests.exceptions.ConnectionError("x"), "no engine can be reached"),
+        (docker.errors.DockerException("x"), "no engine can be reached"),
+        (BrokenPipeError("x"), "no engine can be reached"),
+        (TimeoutError("x"), "no engine can be reached"),
+    ],
+)
+def test_every_fault_of_the_engine_is_ours_with_a_plain_reason(error: Exception, reason: str) -> None:
+    with pytest.raises(SandboxUnavailable, match=f"Trying: .*{reason}"), plainly("Trying"):
+        raise error
+
+
+def test_a_fault_of_our_own_code_is_not_hidden() -> None:
+    with pytest.raises(KeyError), plainly("Trying"):
+        raise KeyError("x")
+
+
+def test_an_unknown_language_is_named() -> None:
+    with pytest.raises(LanguageUnknown, match="no language profile 'cobol'; there are: python"):
+        language("cobol")
+
+
+def test_text_from_a_box_can_be_stored_anywhere() -> None:
+    assert storable("a\x00b\ud800") == "a\u2400b?"
+    assert plain_text({"not": "text"}) == ""
+    assert len(plain_text("x" * 10**6)) == 4000
+
+
+@pytest.mark.docker
+def test_boxes_are_labelled_with_owner_keeper_and_deadline(engine: Engine, box: Box) -> None:
+    labels = engine.api.inspect_container(box.id)["Config"]["Labels"]
+    assert labels[KEEPER_LABEL] == KEEPER
+    assert Owner.parse(labels["org.benchwright.owner"]) == engine.owner
+    assert int(labels["org.benchwright.deadline"]) > time.time()

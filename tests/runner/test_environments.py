@@ -1,0 +1,120 @@
+"""Images: built once per recipe, known by digest, without network where packages go in."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import docker
+import pytest
+
+from runner.environments import building
+from runner.environments.building import BuiltImage, build
+from runner.environments.recipe import RECIPES, BuildFailed, recipes
+from runner.environments.wheels import download_wheels
+
+
+@pytest.mark.docker
+def test_a_second_build_finds_the_image_and_makes_nothing(plain: BuiltImage, science: BuiltImage) -> None:
+    said: list[str] = []
+    client = docker.from_env(timeout=60)
+    again = [build(recipe, client=client, progress=said.append) for recipe in recipes().values()]
+    assert [image.digest for image in again] == [plain.digest, science.digest]
+    assert not any(image.fresh for image in again)
+    assert all("up to date" in line for line in said)
+
+
+@pytest.mark.docker
+def test_an_image_of_another_recipe_is_not_taken_for_this_one(
+    plain: BuiltImage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(building, "_build_base", lambda client, recipe, *rest: made.append(recipe.tag))
+    changed = replace(recipes()["plain"], requirements="# changed")
+    assert build(changed, client=docker.from_env(timeout=60), progress=made.append).fresh
+    assert changed.tag in made
+
+
+@pytest.mark.docker
+def test_the_science_image_holds_what_the_published_records_import(science: BuiltImage) -> None:
+    held = {name.lower(): version for name, version in science.packages}
+    wanted = {
+        "numpy",
+        "pandas",
+        "requests",
+        "python-dateutil",
+        "tornado",
+        "flask",
+        "scikit-learn",
+        "matplotlib",
+    }
+    assert wanted <= set(held)
+    assert science.python_version.startswith("3.13.")
+    assert f"numpy=={held['numpy']}" in (RECIPES / "science.in").read_text()
+
+
+LOOK = """
+import json, os, stat
+bad = []
+for base, folders, files in os.walk("/"):
+    folders[:] = [f for f in folders if os.path.join(base, f) not in ("/proc", "/sys", "/dev")]
+    for name in files:
+        try:
+            if os.lstat(os.path.join(base, name)).st_mode & (stat.S_ISUID | stat.S_ISGID):
+                bad.append(os.path.join(base, name))
+        except OSError:
+            pass
+print(json.dumps([bad, os.path.isdir("/work"), os.path.exists("/tmp/wheels")]))
+"""
+
+
+@pytest.mark.docker
+def test_images_hold_no_setuid_file_and_nothing_of_the_build(plain: BuiltImage, science: BuiltImage) -> None:
+    client = docker.from_env(timeout=60)
+    for image in (plain, science):
+        said = client.containers.run(image.digest, ["python3", "-c", LOOK], remove=True, network_mode="none")
+        assert json.loads(said) == [[], True, False]
+
+
+def test_every_package_of_a_recipe_is_fixed_by_version_and_hash() -> None:
+    for recipe in recipes().values():
+        lines = recipe.requirements.replace("\\\n", "").splitlines()
+        packages = [line for line in lines if line.strip() and not line.startswith("#")]
+        assert all("==" in line and "--hash=sha256:" in line for line in packages)
+
+
+def test_a_recipe_is_known_by_all_it_is_made_of() -> None:
+    science = recipes()["science"]
+    others = {
+        replace(science, requirements="x").digest("a"),
+        replace(science, tag="x").digest("a"),
+        science.digest("b"),
+    }
+    assert science.digest("a") not in others
+    assert science.digest("a") == recipes()["science"].digest("a")
+
+
+def test_a_wheel_that_differs_from_its_hash_is_refused(tmp_path: Path) -> None:
+    wrong = "six==1.17.0 --hash=sha256:" + "0" * 64 + "\n"
+    with pytest.raises(BuildFailed, match="differs from the hash"):
+        download_wheels(wrong, tmp_path / "wheels")
+
+
+def test_a_requirement_without_hash_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BuildFailed, match=r"(?i)hash"):
+        download_wheels("six==1.17.0\n", tmp_path / "wheels")
+
+
+def test_a_missing_builder_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from runner.environments import debian
+
+    monkeypatch.setattr(debian.shutil, "which", lambda name: None)
+    with pytest.raises(BuildFailed, match="apt-get install mmdebstrap"):
+        debian.import_debian(docker.DockerClient(), "x:y", {})
+
+
+def test_an_engine_that_is_not_there_is_named() -> None:
+    client = docker.DockerClient(base_url="unix:///nowhere/docker.sock", version="1.41")
+    with pytest.raises(BuildFailed, match="engine"):
+        build(recipes()["plain"], client=client, progress=print)
