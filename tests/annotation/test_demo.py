@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from annotation import demo
 from annotation.models import Slot, Study, User
@@ -140,3 +141,14 @@ def test_prepare_site_can_leave_the_demo_out(db: None, settings: Any, tmp_path: 
     call_command("prepare_site", without_engine=True, without_demo=True, stdout=StringIO())
     assert not User.objects.exists()
     assert demo.progress().total == 0
+
+
+def test_import_while_no_queue_answers_says_when_the_checks_begin(db: None, monkeypatch: pytest.MonkeyPatch):
+    def down() -> None:
+        raise OperationalError("no such socket")
+
+    monkeypatch.setattr("examples.management.commands.import_examples.wake_bulk_work", down)
+    out = StringIO()
+    call_command("import_examples", str(demo.RECORDS), dataset="demo", stdout=out)
+    assert "the checks begin when the site runs" in out.getvalue()
+    assert demo.progress().total >= 16

@@ -47,10 +47,9 @@ class Command(BaseCommand):
 
     def make_demo(self) -> None:
         """Make the demo's accounts and examples on a site that has none."""
-        passwords = demo.make_accounts()
         if demo.import_dataset():
             self.say(f"Demo dataset imported: {demo.progress().total} examples; the worker checks them.")
-        if passwords:
+        if passwords := demo.make_accounts():
             self.say("Accounts made. These passwords are shown once; `make passwords` makes new ones:")
             for name, word in passwords.items():
                 self.stdout.write(f"    {name:<12} {word}")
