@@ -17,7 +17,7 @@ from tests.examples.published import data_file, exec_csn
 
 GOOD = {
     "idx": 7,
-    "code": "import os, numpy.linalg\nfrom . import x\ndef f(a):\n    return a\n\ndef test_f():\n    import requests\n    assert f(1)\n    assert f(2)\n",
+    "code": "import os, numpy.linalg\nfrom . import x\nfrom .other import y\ndef f(a):\n    return a\n\ndef test_f():\n    import requests\n    assert f(1)\n    assert f(2)\n",
     "func_name": "f",
     "revised_instruction": "Functionality: give a back.",
     "docstring": "",

@@ -208,6 +208,20 @@ def test_the_focal_function_may_be_called_test_something():
     assert masked.reference == "return url"
 
 
+def test_the_focal_function_is_never_a_test_even_without_arguments():
+    masked = opened("def test_link(): return 1\ndef test_it(): assert test_link()\n", "test_link")
+    assert (masked.expected, masked.reference) == (("test_it",), "return 1")
+
+
+def test_calls_that_share_a_line_are_taken_out_once():
+    source = (
+        "def f(): return 1\ndef test_a(): assert f()\ndef test_b(): assert f()\ntest_a(); test_b()\nx = 1\n"
+    )
+    masked = opened(source, "f")
+    assert masked.block == "test_a(); test_b()\n"
+    assert masked.context == "def f(): \nx = 1\n"
+
+
 def test_a_helper_called_test_that_needs_arguments_is_no_test():
     masked = opened(
         "def f(): return test_url(1)\ndef test_url(url): return url\ndef test_f(): assert f()\n", "f"

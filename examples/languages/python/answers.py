@@ -16,7 +16,7 @@ from examples.languages.python import indentation
 from examples.languages.python import source as python
 from examples.languages.python.opening import Line, Opening, Region, joined, relocated
 
-FENCE = re.compile(r"[ \t>]*(```+|~~~+)[ \t]*([\w+.#-]*)")
+FENCE = re.compile(r"([ \t>]*)(```+|~~~+)[ \t]*([\w+.#-]*)")
 INNER = "    "
 
 
@@ -172,18 +172,22 @@ def _with_comments(chunk: Chunk, node: python.Definition, lines: list[Line]) -> 
 
 
 def _fenced(lines: list[Line]) -> list[list[Line]]:
-    """Return the contents of the fenced blocks; one that is never closed runs to the end."""
+    """Return the contents of the fenced blocks; one that is never closed runs to the end.
+
+    The fence's own indentation (a list item, a quotation) is taken off its lines. A fence that stands four or more
+    columns further in, as in a docstring, is part of the code.
+    """
     blocks: list[list[Line]] = []
-    fence = ""
+    fence = before = ""
     for line in lines:
         match = FENCE.match(line.text)
         if match and not fence:
-            fence = match[1]
+            before, fence = match[1], match[2]
             blocks.append([])
-        elif match and match[1].startswith(fence) and not match[2]:
+        elif match and match[2].startswith(fence) and not match[3] and len(match[1]) < len(before) + 4:
             fence = ""
         elif fence:
-            blocks[-1].append(line)
+            blocks[-1].append(line._replace(text=line.text.removeprefix(before)))
     return [block for block in blocks if joined(block).strip()]
 
 
