@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 
+from annotation.figures import Line, line_of
 from annotation.models import Adjudication, Attempt, Slot, Study, Verdict
 from annotation.results import rows_of_versions
 from annotation.study.rates import Figure, study_rates
-from examples.models import Version
+from examples.models import Release, Split, Version
 from examples.releasing.evidence import HumanEvidence, HumanFigure, StudyCount
+from examples.releasing.splitting import Placeable
 
 SEVERE = 2
 
@@ -45,6 +48,40 @@ def figures(versions: QuerySet[Version]) -> Sequence[HumanFigure]:
     """Return the rates over every closed attempt at the versions, in whatever study."""
     rates = study_rates(rows_of_versions(versions), submissions=1, levels=())
     return [as_figure(each) for each in (rates.solved, rates.versions_by_one, rates.versions_by_majority)]
+
+
+@dataclass(frozen=True, slots=True)
+class SplitLine:
+    """A split of a draft: its versions, its repositories (or examples without one), and what people solved of it."""
+
+    split: Split
+    versions: int
+    groups: int
+    solved: Line
+
+
+def splits_of(release: Release) -> list[SplitLine]:
+    """Return the splits of a draft, in a fixed number of queries."""
+    items: dict[int, dict[int, str]] = defaultdict(dict)
+    places = release.items.order_by("position").values_list(
+        "split_id", "version_id", "version__example_id", "version__example__repository"
+    )
+    for split, version, example, repository in places:
+        items[split][version] = Placeable(version, example, repository).group
+    rows = rows_of_versions(Version.objects.filter(release_items__release=release))
+    return [
+        SplitLine(
+            split,
+            len(items[split.pk]),
+            len(set(items[split.pk].values())),
+            line_of(
+                study_rates(
+                    [row for row in rows if row.version_id in items[split.pk]], submissions=1, levels=()
+                ).solved
+            ),
+        )
+        for split in release.splits.all()
+    ]
 
 
 def as_figure(figure: Figure) -> HumanFigure:

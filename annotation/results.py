@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from annotation.models import Attempt, Beat, Pause, Run, Study, Verdict
 from annotation.study.agreement import Agreement, difficulty_agreement
 from annotation.study.intervals import Rate, clustered_rate
 from annotation.study.rates import StudyRates, study_rates
-from annotation.study.rows import AttemptRow
+from annotation.study.rows import AttemptRow, leave_out_unfinished
 from annotation.study.tables import AnnotatorLine, ExampleLine, by_annotator, by_example
 from annotation.study.times import TimeToSolve, time_to_solve
 from examples.models import Version
@@ -27,7 +28,11 @@ GIVEN_BACK = "slot given back"
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Everything the page and the API say of a study. `nothing_left_out` is the headline rate without exclusions."""
+    """Everything the page and the API say of a study.
+
+    `by_level` is the share solved among the attempts rated by each level, `nothing_left_out` the headline rate without
+    exclusions.
+    """
 
     rows: tuple[AttemptRow, ...]
     rates: StudyRates
@@ -35,6 +40,7 @@ class Results:
     agreement: Agreement
     examples: tuple[ExampleLine, ...]
     annotators: tuple[AnnotatorLine, ...]
+    by_level: tuple[tuple[str, Rate], ...]
     nothing_left_out: Rate
 
     @property
@@ -54,8 +60,14 @@ def study_results(study: Study) -> Results:
         agreement=difficulty_agreement(rows, levels=levels),
         examples=by_example(rows, levels=levels),
         annotators=by_annotator(rows, levels=levels),
+        by_level=tuple((level, _solved_at(rows, level)) for level in levels),
         nothing_left_out=clustered_rate((row.annotator, row.solved) for row in rows if row.closed),
     )
+
+
+def _solved_at(rows: Iterable[AttemptRow], level: str) -> Rate:
+    counted = leave_out_unfinished(rows).rows
+    return clustered_rate((row.annotator, row.solved) for row in counted if row.difficulty == level)
 
 
 def rows_of_versions(versions: QuerySet[Version]) -> list[AttemptRow]:

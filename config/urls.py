@@ -12,5 +12,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/", include("config.api")),
     path("kit/", kit, name="kit"),
+    path("", include("annotation.urls")),
+    path("", include("annotation.urls_results")),
     path("", include("runner.urls")),
 ]

@@ -1,0 +1,134 @@
+"""EXPORT: what each column of a study's tables means; the codebook is made of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from annotation.models import Study
+
+
+class Column(NamedTuple):
+    """A column: its name, and its meaning with unit and values."""
+
+    name: str
+    meaning: str
+
+
+class Table(NamedTuple):
+    """A table: one row for what, and its columns."""
+
+    row: str
+    columns: tuple[Column, ...]
+
+
+def _columns(**meanings: str) -> tuple[Column, ...]:
+    return tuple(Column(name, meaning) for name, meaning in meanings.items())
+
+
+_WHO = {
+    "attempt": "number of the attempt; joins the tables",
+    "person": "pseudonym in this study (P01 …), stable; another study names the same person differently",
+}
+TABLES = {
+    "attempts": Table(
+        "attempt",
+        _columns(
+            **_WHO,
+            example="example and version, such as EX-0417 v2",
+            content_hash="sha256 of the version's content",
+            slot="which of the version's places, 1 to k",
+            state="open, submitted (verdict due), closed, released (slot given back)",
+            started_at="server time, UTC",
+            ended_at="when the work on the code ended, UTC; empty while open",
+            solved="by execution: a submission PASSED unflagged, whatever the verdict says",
+            solved_at_submission="which judged submission passed first, from 1; empty where none",
+            submissions="how many submissions were made",
+            outcome="the annotator's own word in the verdict; empty before it",
+            difficulty="the annotator's rating on the study's scale",
+            gave_up_reason="in the annotator's words",
+            left_out="why the protocol leaves the attempt out of every figure; empty where it counts",
+            interrupted="the last submission stayed unjudged: our fault",
+            paused_seconds="the person had stopped the clock",
+            outage_seconds="no sign of life, or we were down",
+            waiting_seconds="an execution was queued or running",
+            idle_seconds="no tab visible, or no input for the study's idle limit",
+            active_seconds="after the first input",
+            reading_seconds="before the first input",
+            counted_seconds_60="active plus reading if the idle limit were 60 s",
+            counted_seconds_120="the same for 120 s",
+            counted_seconds_300="the same for 300 s",
+        ),
+    ),
+    "runs": Table(
+        "run or submission",
+        _columns(
+            **_WHO,
+            number="in the attempt, from 1",
+            kind="visible (visible tests), scratch (own snippet), submission (everything, for the record)",
+            created_at="server time, UTC",
+            function="the function as sent",
+            module="imports and helpers as sent",
+            snippet="of a scratch run",
+            sha256="of function, NUL, module",
+            state="finished, unjudged (our fault), queued, running",
+            outcome="PASSED FAILED NOT_RUN LOAD_ERROR EARLY_EXIT TIMEOUT_CPU TIMEOUT_WALL MEMORY OUTPUT_LIMIT SIGNAL",
+            flagged="true: could not be confirmed, awaits a curator",
+            cpu_seconds="measured",
+            wall_seconds="measured",
+            memory_bytes="highest, measured",
+            image="digest of the image it ran in",
+        ),
+    ),
+    "intervals": Table(
+        "stretch of an attempt",
+        _columns(
+            **_WHO,
+            kind="paused, outage, waiting, idle, active or reading; the first that holds",
+            start="UTC",
+            end="UTC",
+            seconds="length",
+        ),
+    ),
+    "verdicts": Table(
+        "verdict",
+        _columns(
+            **_WHO,
+            outcome="solved, gave_up, out_of_time, underspecified, tests_wrong, environment_broken, knew_it",
+            solved="by execution, as it stood when the verdict was given",
+            difficulty="on the study's scale, asked whatever the outcome",
+            instruction_quality="0 well specified to 3 impossible to understand",
+            test_quality="0 cover all solutions to 3 look for something else",
+            text="free text",
+            evidence="which test or input, what was expected and why",
+            carried="true: taken over to a version whose tests changed",
+            created_at="server time, UTC",
+        ),
+    ),
+}
+
+
+def codebook(study: Study) -> str:
+    """Return codebook.md of a study: its protocol in short, and every column of every table."""
+    lines = [
+        f"# Codebook of {study.title}",
+        "",
+        f"Study `{study.name}`, k = {study.solvers}, submissions allowed: {study.submissions}, limit on active time "
+        f"{study.active_limit_seconds} s, idle limit {study.idle_limit_seconds} s, seed {study.seed}. Difficulty scale: "
+        f"{'; '.join(study.difficulty_levels)}.",
+        "",
+        "CSV is UTF-8 with CRLF and a head row; empty means none. Text that a spreadsheet would take for a formula (it",
+        "begins with = + - @, tab or CR) has an apostrophe before it, in CSV only. JSON Lines hold the text as it is.",
+        "Seconds are rounded to the millisecond.",
+    ]
+    for name, table in TABLES.items():
+        lines += [
+            "",
+            f"## {name}",
+            "",
+            f"One row for each {table.row}.",
+            "",
+            "| column | meaning |",
+            "| --- | --- |",
+        ]
+        lines += [f"| `{column.name}` | {column.meaning} |" for column in table.columns]
+    return "\n".join([*lines, ""])

@@ -1,0 +1,200 @@
+"""EXPORT: the rows of a study as CSV and JSON Lines, with a codebook; pseudonyms of the study, flat memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+from typing import Any
+
+from annotation import clock
+from annotation.codebook import TABLES, Column
+from annotation.models import Attempt, Run, Study, StudyPerson, Verdict
+from annotation.results import Logs, attempt_logs, rows_of
+
+BATCH = 100
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A study's attempts in one batch, and the names of its people."""
+
+    study: Study
+    people: Mapping[int, str]
+    ids: tuple[int, ...]
+
+
+def pseudonyms(study: Study) -> dict[int, str]:
+    """Return the name of each person in this study: P01, P02, … in the order they joined, which never changes.
+
+    Another study gives the same person another name, so exports of two studies cannot be joined by person.
+    """
+    people = StudyPerson.objects.filter(study=study).order_by("pk").values_list("person_id", flat=True)
+    return {person: f"P{number:02d}" for number, person in enumerate(people, 1)}
+
+
+def export(study: Study, table: str, style: str) -> Iterator[bytes]:
+    """Yield a table of the study, "csv" or "jsonl", a batch of attempts at a time. Raises KeyError for an unknown table."""
+    columns, rows = TABLES[table].columns, _rows(study, ROWS[table])
+    return _csv(columns, rows) if style == "csv" else _jsonl(columns, rows)
+
+
+def neutral(value: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula: text that begins like one gets an apostrophe before it."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+
+def _csv(columns: tuple[Column, ...], batches: Iterator[list[Row]]) -> Iterator[bytes]:
+    heads = [{column.name: column.name for column in columns}]
+    for rows in chain([heads], batches):
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\r\n")
+        writer.writerows([neutral(_plain(row[column.name])) for column in columns] for row in rows)
+        yield buffer.getvalue().encode()
+
+
+def _jsonl(columns: tuple[Column, ...], batches: Iterator[list[Row]]) -> Iterator[bytes]:
+    for rows in batches:
+        values = ({column.name: _plain(row[column.name]) for column in columns} for row in rows)
+        yield "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values).encode()
+
+
+def _plain(value: Any) -> Any:
+    """Return moments as ISO 8601 in UTC, seconds to the millisecond, the rest as it is."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return round(value, 3) if isinstance(value, float) else value
+
+
+def _rows(study: Study, rows_of_batch: Callable[[Source], list[Row]]) -> Iterator[list[Row]]:
+    people, last = pseudonyms(study), 0
+    attempts = Attempt.objects.filter(slot__study=study).order_by("pk")
+    while ids := tuple(attempts.filter(pk__gt=last).values_list("pk", flat=True)[:BATCH]):
+        yield rows_of_batch(Source(study, people, ids))
+        last = ids[-1]
+
+
+def attempt_rows(source: Source) -> list[Row]:
+    """Return a row for each attempt: outcome, times by kind, why it is left out of figures."""
+    attempts = Attempt.objects.filter(pk__in=source.ids).order_by("pk")
+    logs = attempt_logs(attempts)
+    counted = rows_of(attempts)
+    found = attempts.select_related("slot__version__example", "slot__study")
+    return [
+        {
+            "attempt": attempt.pk,
+            "person": source.people.get(attempt.annotator_id, ""),
+            "example": row.example,
+            "content_hash": attempt.slot.version.content_hash,
+            "slot": attempt.slot.number,
+            "state": attempt.state,
+            "started_at": attempt.started_at,
+            "ended_at": attempt.ended_at,
+            "solved": row.solved,
+            "solved_at_submission": row.solved_at_submission,
+            "submissions": len(logs.submissions.get(attempt.pk, ())),
+            "outcome": row.outcome,
+            "difficulty": row.difficulty,
+            "gave_up_reason": attempt.gave_up_reason,
+            "left_out": row.excluded_reason,
+            "interrupted": row.interrupted,
+            **_times(attempt, logs),
+        }
+        for attempt, row in zip(found, counted, strict=True)
+    ]
+
+
+def _times(attempt: Attempt, logs: Logs) -> Row:
+    """Return the seconds of each kind under the study's idle limit, and the active ones under 60, 120 and 300 s."""
+    limits = {
+        limit: logs.intervals(attempt.pk, attempt.started_at, attempt.ended_at, idle_limit=limit)
+        for limit in {attempt.slot.study.idle_limit_seconds, *clock.IDLE_LIMITS}
+    }
+    kinds = clock.totals(limits[attempt.slot.study.idle_limit_seconds])
+    counted = {f"counted_seconds_{limit}": clock.active_seconds(limits[limit]) for limit in clock.IDLE_LIMITS}
+    return {**{f"{kind}_seconds": seconds for kind, seconds in kinds.items()}, **counted}
+
+
+def run_rows(source: Source) -> list[Row]:
+    """Return a row for each run and submission, with its code and what came of it."""
+    runs = Run.objects.filter(attempt__in=source.ids).order_by("attempt_id", "number")
+    return [
+        {
+            "attempt": run.attempt_id,
+            "person": source.people.get(run.attempt.annotator_id, ""),
+            "number": run.number,
+            "kind": run.kind,
+            "created_at": run.created_at,
+            "function": run.function,
+            "module": run.module,
+            "snippet": run.snippet,
+            "sha256": run.sha256,
+            "state": run.execution.state,
+            "outcome": run.execution.outcome,
+            "flagged": run.execution.tampered,
+            "cpu_seconds": run.execution.cpu_seconds,
+            "wall_seconds": run.execution.wall_seconds,
+            "memory_bytes": run.execution.memory_bytes,
+            "image": run.execution.facts.get("image", ""),
+        }
+        for run in runs.select_related("attempt", "execution").defer("execution__job_data")
+    ]
+
+
+def interval_rows(source: Source) -> list[Row]:
+    """Return a row for each interval that the clock derives, under the study's idle limit."""
+    attempts = Attempt.objects.filter(pk__in=source.ids).order_by("pk")
+    logs = attempt_logs(attempts)
+    limit = source.study.idle_limit_seconds
+    return [
+        {
+            "attempt": attempt.pk,
+            "person": source.people.get(attempt.annotator_id, ""),
+            "kind": str(interval.kind),
+            "start": interval.start,
+            "end": interval.end,
+            "seconds": interval.seconds,
+        }
+        for attempt in attempts
+        for interval in logs.intervals(attempt.pk, attempt.started_at, attempt.ended_at, idle_limit=limit)
+    ]
+
+
+def verdict_rows(source: Source) -> list[Row]:
+    """Return a row for each verdict."""
+    verdicts = Verdict.objects.filter(attempt__in=source.ids).select_related("attempt").order_by("attempt_id")
+    return [
+        {
+            "attempt": verdict.attempt_id,
+            "person": source.people.get(verdict.attempt.annotator_id, ""),
+            **{
+                name: getattr(verdict, name)
+                for name in (
+                    "outcome",
+                    "solved",
+                    "difficulty",
+                    "instruction_quality",
+                    "test_quality",
+                    "text",
+                    "evidence",
+                    "carried",
+                    "created_at",
+                )
+            },
+        }
+        for verdict in verdicts
+    ]
+
+
+ROWS: dict[str, Callable[[Source], list[Row]]] = {
+    "attempts": attempt_rows,
+    "runs": run_rows,
+    "intervals": interval_rows,
+    "verdicts": verdict_rows,
+}
