@@ -23,7 +23,7 @@ from runner.sandbox.stream import BoxStream, Frame, StreamTimeout
 
 CALL_SECONDS = 20
 START_SECONDS = 30.0
-POOL_LIFE_SECONDS = 3600
+POOL_LIFE_SECONDS = 24 * 3600
 OWNER_LABEL, KEEPER_LABEL, DEADLINE_LABEL = f"{LABEL}.owner", f"{LABEL}.keeper", f"{LABEL}.deadline"
 
 
@@ -158,7 +158,7 @@ class Engine:
     def _attach(self, box_id: str) -> BoxStream:
         attached = self.api.attach_socket(box_id, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1})
         connection: socket.socket = getattr(attached, "_sock", attached)
-        # The client's response closes the socket when it is collected, which may be any time from here on.
+        # The client's response may close the socket when the garbage collector finalises it before its own parts.
         return BoxStream(connection, kept=attached)
 
     def _ready(self, stream: BoxStream) -> Frame:
