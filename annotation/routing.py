@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-websocket_urlpatterns: list[URLPattern] = []
+from annotation.consumers import AttemptConsumer
+
+websocket_urlpatterns = [path("ws/attempts/<int:pk>/", AttemptConsumer.as_asgi())]

@@ -26,7 +26,11 @@ class Person(Protocol):
     pk: Any
     role: str
     pseudonym: str
-    is_authenticated: bool
+
+    @property
+    def is_authenticated(self) -> bool:
+        """Whether somebody is signed in."""
+        ...
 
     @property
     def curates(self) -> bool:

@@ -1,0 +1,94 @@
+"""ATTEMPT: push the partial that the workspace shows when an execution of the attempt changes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import Any
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from annotation.models import Attempt
+from annotation.runs import listener_of
+from annotation.sockets import group_of
+from annotation.workspace import own_attempts, panel_of
+
+# At most 20 times a second.
+INTERVAL_SECONDS = 0.05
+SIGNED_OUT = 4401
+
+
+class AttemptConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # channels ships no types
+    """One page's socket: admits by the page's own rule, sends the page's own partial, accepts no input."""
+
+    groups_joined: tuple[str, ...] = ()
+    pending: asyncio.Task[None] | None = None
+    sent_at = 0.0
+
+    async def connect(self) -> None:
+        """Admit the attempt's annotator, send the full state, listen."""
+        attempt = await self.find()
+        if attempt is None:
+            await self.close()
+            return
+        self.groups_joined = (listener_of(attempt), group_of(attempt.annotator_id))
+        for group in self.groups_joined:
+            await self.channel_layer.group_add(group, self.channel_name)
+        await self.accept()
+        await self.show()
+
+    async def disconnect(self, code: int) -> None:  # noqa: ARG002 - channels' signature
+        """Listen no more."""
+        if self.pending:
+            self.pending.cancel()
+        for group in self.groups_joined:
+            await self.channel_layer.group_discard(group, self.channel_name)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Take nothing in: whatever a page has to say goes by HTTP."""
+
+    async def execution_changed(self, event: dict[str, Any]) -> None:  # noqa: ARG002 - ids only; the database tells
+        """Show how things stand, soon: changes that come close together are one message."""
+        if self.pending is None or self.pending.done():
+            self.pending = asyncio.create_task(self.show_soon())
+
+    async def person_left(self, event: dict[str, Any]) -> None:  # noqa: ARG002 - channels' signature
+        """Close: the person signed out or may no longer sign in."""
+        await self.close(SIGNED_OUT)
+
+    async def show_soon(self) -> None:
+        """Show once the interval since the last message is over."""
+        await asyncio.sleep(max(0.0, self.sent_at + INTERVAL_SECONDS - time.monotonic()))
+        self.pending = None
+        await self.show()
+
+    async def show(self) -> None:
+        """Send the partial as the database has it now; close where the attempt is no longer this person's to see."""
+        self.sent_at = time.monotonic()
+        html = await self.rendered()
+        if html is None:
+            await self.close(SIGNED_OUT)
+            return
+        with suppress(RuntimeError):  # the page has gone while we were rendering
+            await self.send(text_data=html)
+
+    @database_sync_to_async  # type: ignore[untyped-decorator] # channels ships no types
+    def find(self) -> Attempt | None:
+        """Return the attempt of this socket's address, None where it is not this person's."""
+        return own_attempts(self.scope["user"]).filter(pk=self.scope["url_route"]["kwargs"]["pk"]).first()
+
+    @database_sync_to_async  # type: ignore[untyped-decorator] # channels ships no types
+    def rendered(self) -> str | None:
+        """Return the partial, for an out-of-band swap."""
+        person = self.scope["user"]
+        attempt = own_attempts(person).filter(pk=self.scope["url_route"]["kwargs"]["pk"]).first()
+        if attempt is None:
+            return None
+        panel = panel_of(attempt, now=timezone.now())
+        return render_to_string(
+            "annotation/_execution.html", {"panel": panel, "attempt": attempt, "user": person, "oob": True}
+        )

@@ -1,0 +1,1 @@
+"""What people may say, checked before a stage function hears of it."""

@@ -1,0 +1,212 @@
+"""ATTEMPT: the workspace page, and what it sends: drafts, runs, submissions, giving up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation import beats, runs
+from annotation.attempts import AttemptOver, Refused, give_up
+from annotation.drafts import DraftConflict, current_draft, save_draft
+from annotation.forms.verdict import GiveUpForm
+from annotation.models import Attempt, Draft, Run
+from annotation.workspace import context_view, own_attempts, panel_of
+from config.http import HttpRequest, render_page
+
+START = "annotation/workspace.html"
+PANEL = "annotation/_execution.html"
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Whether the page's script asks, not the browser by itself."""
+    return "application/json" in request.headers.get("Accept", "")
+
+
+def attempt_or_404(request: HttpRequest, pk: int) -> Attempt:
+    """Return the person's own attempt."""
+    return get_object_or_404(own_attempts(request.user), pk=pk)
+
+
+@require_GET
+@login_required
+def workspace(request: HttpRequest, pk: int) -> HttpResponse:
+    """The example, the editor, the tests; the verdict's page once the work has ended."""
+    return show(request, attempt_or_404(request, pk))
+
+
+def show(
+    request: HttpRequest,
+    attempt: Attempt,
+    *,
+    status: int = 200,
+    draft: Draft | None = None,
+    **more: Any,
+) -> HttpResponse:
+    """Return the whole workspace, or the way to the verdict; `draft` is shown instead of the stored one."""
+    panel = panel_of(attempt, now=timezone.now(), number=_number(request.GET.get("run")))
+    if attempt.state in (Attempt.State.SUBMITTED, Attempt.State.CLOSED):
+        return redirect("verdict", attempt.pk)
+    version = attempt.slot.version
+    context = {
+        "attempt": attempt,
+        "version": version,
+        "study": attempt.slot.study,
+        "context": context_view(version),
+        "panel": panel,
+        "draft": draft or current_draft(attempt),
+        "paused": beats.is_paused(attempt),
+        "key": uuid4(),
+        "give_up_form": GiveUpForm(),
+        **more,
+    }
+    return render_page(request, START, context, status=status)
+
+
+@require_GET
+@login_required
+def execution(request: HttpRequest, pk: int) -> HttpResponse:
+    """The panel below the editor, for polling when the socket is silent."""
+    attempt = attempt_or_404(request, pk)
+    return _panel(request, attempt, number=_number(request.GET.get("run")))
+
+
+@require_POST
+@login_required
+def draft(request: HttpRequest, pk: int) -> HttpResponse:
+    """Save what the editor holds: the new revision, or 409 with what is stored where another page was faster."""
+    attempt = attempt_or_404(request, pk)
+    try:
+        stored = save_draft(
+            attempt, **_code(request), base_revision=_number(request.POST.get("base_revision")) or 0
+        )
+    except DraftConflict as conflict:
+        return _conflict(request, attempt, conflict.current)
+    except Refused as refused:
+        if wants_json(request):
+            return JsonResponse({"message": str(refused)}, status=410)
+        return redirect("workspace", pk)
+    if not wants_json(request):
+        return redirect("workspace", pk)
+    return JsonResponse(_saved(stored))
+
+
+def _conflict(request: HttpRequest, attempt: Attempt, current: Draft) -> HttpResponse:
+    """Answer 409 with both texts: the page asks which to keep; without script the page comes back with the writer's own."""
+    if wants_json(request):
+        return JsonResponse(
+            _saved(current) | {"function": current.function, "module": current.module}, status=409
+        )
+    own = Draft(attempt=attempt, revision=current.revision, **_code(request))
+    return show(request, attempt, status=409, draft=own, conflict=current)
+
+
+def _saved(stored: Draft) -> dict[str, Any]:
+    at = stored.saved_at if stored.pk else None
+    return {"revision": stored.revision, "saved_at": f"{at:%H:%M:%S}" if at else ""}
+
+
+@require_POST
+@login_required
+def run(request: HttpRequest, pk: int) -> HttpResponse:
+    """Run the visible tests on the code of this request."""
+    return _start(request, pk, runs.run_visible)
+
+
+@require_POST
+@login_required
+def scratch(request: HttpRequest, pk: int) -> HttpResponse:
+    """Run the annotator's own snippet behind the code of this request."""
+    return _start(request, pk, runs.run_scratch, snippet=request.POST.get("snippet", ""))
+
+
+@require_POST
+@login_required
+def submit(request: HttpRequest, pk: int) -> HttpResponse:
+    """Submit the code of this request, for the record."""
+    return _start(request, pk, runs.submit)
+
+
+def _start(request: HttpRequest, pk: int, start: Callable[..., Run], **more: str) -> HttpResponse:
+    """Keep the code as a draft where nothing speaks against it, start the run, and show the panel."""
+    attempt = attempt_or_404(request, pk)
+    _keep(request, attempt)
+    try:
+        start(
+            attempt,
+            **_code(request),
+            **more,
+            key=request.POST.get("key", "")[:64] or str(uuid4()),
+            now=timezone.now(),
+        )
+    except AttemptOver as over:
+        return _over(request, attempt, over)
+    except Refused as refused:
+        return _panel(request, attempt, refusal=str(refused), status=422)
+    attempt.refresh_from_db()
+    return _panel(request, attempt) if request.htmx else redirect("workspace", pk)
+
+
+def _keep(request: HttpRequest, attempt: Attempt) -> None:
+    """Store the code as a draft; a conflict is not this request's matter, since the run keeps its own code."""
+    base = _number(request.POST.get("base_revision"))
+    if base is None:
+        return
+    try:
+        save_draft(attempt, **_code(request), base_revision=base)
+    except (DraftConflict, Refused):
+        return
+
+
+def _over(request: HttpRequest, attempt: Attempt, over: AttemptOver) -> HttpResponse:
+    """Say that the work has ended; where the verdict is due, lead there."""
+    attempt.refresh_from_db()
+    if attempt.state in (Attempt.State.SUBMITTED, Attempt.State.CLOSED):
+        answer = HttpResponse(status=204) if request.htmx else redirect("verdict", attempt.pk)
+        if request.htmx:
+            answer["HX-Redirect"] = f"/attempts/{attempt.pk}/verdict/"
+        return answer
+    return _panel(request, attempt, refusal=str(over), status=422)
+
+
+def _panel(
+    request: HttpRequest, attempt: Attempt, *, status: int = 200, number: int | None = None, refusal: str = ""
+) -> HttpResponse:
+    """Return the panel for htmx, the whole page otherwise."""
+    if not request.htmx:
+        return show(request, attempt, status=status, refusal=refusal)
+    panel = panel_of(attempt, now=timezone.now(), number=number)
+    context = {"panel": panel, "attempt": attempt, "refusal": refusal}
+    return render_page(request, PANEL, context, status=status)
+
+
+@require_POST
+@login_required
+def give_up_view(request: HttpRequest, pk: int) -> HttpResponse:
+    """End the work without a solution, with a reason; then the verdict."""
+    attempt = attempt_or_404(request, pk)
+    _keep(request, attempt)
+    form = GiveUpForm(request.POST)
+    if not form.is_valid():
+        return show(request, attempt, status=422, give_up_form=form)
+    try:
+        give_up(attempt, reason=form.cleaned_data["reason"], now=timezone.now())
+    except Refused as refused:
+        form.add_error("reason", str(refused))
+        return show(request, attempt, status=422, give_up_form=form)
+    return redirect("verdict", pk)
+
+
+def _code(request: HttpRequest) -> dict[str, str]:
+    """Return both regions with plain line breaks: a form sends CRLF whatever was typed."""
+    return {name: request.POST.get(name, "").replace("\r\n", "\n") for name in ("function", "module")}
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None
