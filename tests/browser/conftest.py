@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -50,28 +50,45 @@ def database_url(stored: dict[str, Any]) -> str:
     return f"postgres://{stored['USER']}{password}@{stored['HOST']}:{stored['PORT']}/{stored['NAME']}"
 
 
-Serve = Callable[[str], str]
+class Site(NamedTuple):
+    """A running site: its process, its address and the file it writes its log to."""
+
+    process: subprocess.Popen[bytes]
+    address: str
+    log: Path
+
+
+Serve = Callable[[str], Site]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Show what the site said last where a browser test has failed: the page alone rarely tells."""
+    report = yield
+    log = getattr(item, "funcargs", {}).get("site_log")
+    if report.failed and isinstance(log, Path) and log.exists():
+        report.sections.append(("the site's log", log.read_text(errors="replace")[-3000:]))
+    return report
 
 
 @pytest.fixture(scope="session")
 def serve(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Serve]:
-    """serve(database URL): address of a site on that database; one server for each database and session."""
-    running: dict[str, tuple[subprocess.Popen[bytes], str]] = {}
+    """serve(database URL): a site on that database; one server for each database and session."""
+    running: dict[str, Site] = {}
 
-    def address(database: str) -> str:
+    def find(database: str) -> Site:
         if database not in running:
-            room = tmp_path_factory.mktemp("site")
-            running[database] = _start(database, redis_url, room)
-        return running[database][1]
+            running[database] = _start(database, redis_url, tmp_path_factory.mktemp("site"))
+        return running[database]
 
-    yield address
-    for process, _ in running.values():
-        process.terminate()
-        process.wait(20)
+    yield find
+    for site in running.values():
+        site.process.terminate()
+        site.process.wait(20)
 
 
-def _start(database: str, redis: str, room: Path) -> tuple[subprocess.Popen[bytes], str]:
-    """Start uvicorn on a free port; give the process and its address once it listens."""
+def _start(database: str, redis: str, room: Path) -> Site:
+    """Start uvicorn on a free port; give the site once it listens."""
     from django.conf import settings
 
     port, log = free_port(), room / "log"
@@ -89,15 +106,27 @@ def _start(database: str, redis: str, room: Path) -> tuple[subprocess.Popen[byte
     with log.open("wb") as out:
         process = subprocess.Popen(command, env=environment, stdout=out, stderr=out, cwd=settings.BASE_DIR)
     wait_until(lambda: listens(port), "the site", process=process, log=log)
-    return process, f"http://127.0.0.1:{port}"
+    return Site(process, f"http://127.0.0.1:{port}", log)
 
 
 @pytest.fixture
-def site(transactional_db: None, serve: Serve) -> str:
-    """Address of a site on the database this test is on; what the test commits, the site sees."""
+def served(transactional_db: None, serve: Serve) -> Site:
+    """The site on the database this test is on."""
     from django.db import connection
 
     return serve(database_url(connection.settings_dict))
+
+
+@pytest.fixture
+def site_log(served: Site) -> Path:
+    """The log of the site, shown when the test fails."""
+    return served.log
+
+
+@pytest.fixture
+def site(served: Site, site_log: Path) -> str:
+    """Address of a site on the database this test is on; what the test commits, the site sees."""
+    return served.address
 
 
 @pytest.fixture
