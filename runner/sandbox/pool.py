@@ -6,7 +6,7 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Mapping
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 import structlog
 
@@ -19,6 +19,7 @@ from runner.sandbox.settings import BoxSettings
 
 LIFE_SECONDS = POOL_LIFE_SECONDS / 2
 RETRY_SECONDS = 2.0
+LOOK_SECONDS = 20.0
 WARM_LIMITS = Limits.for_cpu(1)
 
 log = structlog.get_logger(__name__)
@@ -121,20 +122,36 @@ class Pool:
                 return None
             if image in self.sizes:
                 self._work.put(image)
-            if box.stream.is_quiet() and time.monotonic() - box.started < LIFE_SECONDS:
+            if _is_fit(box):
                 return box
             self._work.put(box)
 
     def _tend(self) -> None:
         """Start ordered boxes, dispose of used ones; a thread's whole life."""
         while True:
-            item = self._work.get()
+            try:
+                item = self._work.get(timeout=LOOK_SECONDS)
+            except Empty:
+                self._replace_unfit()
+                continue
             if item is None:
                 return
             if isinstance(item, Box):
                 self.engine.dispose(item)
             elif item in self.sizes and not self._closing.is_set():
                 self._refill(item)
+
+    def _replace_unfit(self) -> None:
+        """Exchange waiting boxes that are dead or too old, so that nobody finds them when they want to run."""
+        with self._lock:
+            unfit = [
+                (image, box) for image, line in self._waiting.items() for box in line if not _is_fit(box)
+            ]
+            for image, box in unfit:
+                self._waiting[image].remove(box)
+        for image, box in unfit:
+            self._work.put(image)
+            self._work.put(box)
 
     def _refill(self, image: str) -> None:
         """Start one box, unless the image has its boxes by now."""
@@ -150,3 +167,8 @@ class Pool:
             return
         with self._lock:
             self._waiting[image].append(box)
+
+
+def _is_fit(box: Box) -> bool:
+    """Return whether a waiting box is alive and well before its deadline."""
+    return box.stream.is_quiet() and time.monotonic() - box.started < LIFE_SECONDS

@@ -283,6 +283,59 @@ def test_a_pool_that_is_empty_starts_cold(engine: Engine, plain: BuiltImage) -> 
     assert engine.boxes(pool.cold.keeper) == []
 
 
+def test_dead_and_old_boxes_are_exchanged_while_nobody_runs(
+    engine: Engine, plain: BuiltImage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runner.sandbox.pool.LOOK_SECONDS", 0.2)
+    pool = Pool(engine, {plain.digest: 2})
+    try:
+        assert pool.wait_until_full(60)
+        dead, old = list(pool._waiting[plain.digest])
+        old.started -= 1_000_000
+        engine.remove(dead.id)
+        until = time.monotonic() + 30
+        while {dead.id, old.id} & {
+            box.id for box in pool._waiting[plain.digest]
+        } and time.monotonic() < until:
+            time.sleep(0.05)
+        assert pool.wait_until_full(60)
+        assert not {dead.id, old.id} & {box.id for box in pool._waiting[plain.digest]}
+        assert pool.waiting(plain.digest) == 2
+    finally:
+        pool.close()
+    assert engine.boxes(pool.cold.keeper) == []
+
+
+def test_a_box_that_stops_answering_is_ended_by_our_own_clock(
+    runs: Runs, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runner.sandbox.conversation.SLACK_SECONDS", 0.5)
+    name = f"claim-{time.monotonic_ns()}"
+    tests = "import time\ndef test_a():\n    assert f(1)\n    time.sleep(0.4)\n    assert f(2)\n    time.sleep(60)\n"
+
+    def stop_at_second(row: Row) -> None:
+        if row.assertion == 2 and row.outcome == "PASSED":
+            stopped(engine, name)
+
+    job = Job(RIGHT, tests, ("test_a",), Limits(1, 3))
+    measurement = runs.sandbox.run(
+        job, image=runs.image, name=name, on_started=lambda: None, on_row=stop_at_second
+    )
+    assert outcomes(measurement, ("test_a",)) == ["TIMEOUT_WALL", "NOT_RUN"]
+    assert (measurement.wall_exceeded, measurement.cpu_seconds) == (True, 0.0)
+
+
+def stopped(engine: Engine, name: str) -> None:
+    """Stop a box from outside as an overloaded host would, once it carries its name."""
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        found = [box["Id"] for box in engine.api.containers() if f"/{name}" in box["Names"]]
+        if found:
+            engine.api.pause(found[0])
+            return
+        time.sleep(0.05)
+
+
 def test_a_dead_box_in_the_pool_is_passed_over(engine: Engine, plain: BuiltImage) -> None:
     pool = Pool(engine, {plain.digest: 2})
     try:
@@ -318,7 +371,11 @@ def test_a_watched_job_notes_the_first_attempt_to_use_a_network(pool, plain, bod
         watch_network=True,
     )
     measurement = pool.run(
-        job, image=plain.digest, name="watched", on_started=lambda: None, on_row=lambda row: None
+        job,
+        image=plain.digest,
+        name=f"watched-{time.monotonic_ns()}",
+        on_started=lambda: None,
+        on_row=lambda row: None,
     )
     assert measurement.facts.get("network") == network
     assert judge(measurement, job.expected).outcome is Outcome.PASSED
