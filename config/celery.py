@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from typing import Any
 
 from celery import Celery
@@ -28,7 +27,11 @@ class Task(DjangoTask):  # type: ignore[type-arg] # generic in the stubs only
 
     def apply_async_on_commit(self, *args: Any, **kwargs: Any) -> None:  # type: ignore[override] # as above
         """Call `apply_async` once the transaction is committed; an error of the broker is logged, never raised."""
-        send = partial(self.apply_async, *args, **{"retry": False, **kwargs})
+
+        def send() -> None:
+            self.apply_async(*args, **{"retry": False, **kwargs})
+
+        # Robust: Django logs what is raised. It needs a function with a name, which a partial has not.
         transaction.on_commit(send, robust=True)
 
 

@@ -26,7 +26,7 @@ def enqueue(job: Job, *, environment: Environment, queue: str, listener: str = "
     without an image is refused by no one here: the execution is tried, says what to build, and is unjudged in the end.
     """
     execution = _save(job, environment=environment, queue=queue, listener=listener)
-    transaction.on_commit(partial(wake, execution.pk, queue=queue), robust=True)
+    transaction.on_commit(partial(wake, execution.pk, queue=queue))
     return execution
 
 
@@ -61,7 +61,7 @@ def supersede(listener: str, *, among: QuerySet[Execution] | None = None) -> int
         if ended:
             replaced += 1
             execution.refresh_from_db(fields=["sequence"])
-            transaction.on_commit(partial(announce, execution), robust=True)
+            transaction.on_commit(partial(announce, execution))
     return replaced
 
 

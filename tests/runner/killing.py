@@ -42,9 +42,10 @@ class Place:
 
     room: Path
     variables: dict[str, str]
+    successor: dict[str, str] = field(default_factory=dict)
     pids: list[int] = field(default_factory=list)
 
-    def environment(self) -> dict[str, str]:
+    def environment(self, **more: str) -> dict[str, str]:
         return {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "config.settings",
@@ -54,22 +55,23 @@ class Place:
             "RUNNER_RECONCILE_SECONDS": "1",
             "LOG_LEVEL": "WARNING",
             **self.variables,
+            **more,
         }
 
-    def start(self, *words: str, **more: Any) -> subprocess.Popen[str]:
+    def start(self, *words: str, stdout: int | None = None, **more: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "TERM", "--", sys.executable, "-m", *words],
             cwd=ROOT,
-            env=self.environment(),
+            env=self.environment(**more),
             text=True,
-            **more,
+            stdout=stdout,
         )
         self.pids.append(process.pid)
         return process
 
     @contextmanager
     def worker(self) -> Iterator[None]:
-        process = self.start("config.work", "interactive")
+        process = self.start("config.work", "interactive", **self.successor)
         try:
             yield
         finally:
@@ -156,11 +158,13 @@ def drills_on_postgres(room: Path, postgres_url: str, redis_url: str, image: str
             variables = {
                 "DATABASE_URL": f"{server}/drill_{point}",
                 "REDIS_URL": redis_database(redis_url, number),
-                # Shorter than it should be: the lease ends while the second worker waits, as on another host.
                 "RUNNER_LEASE_SECONDS": "6",
             }
             (room / point).mkdir()
-            places.append(Place(room / point, variables))
+            (room / f"{point}-elsewhere").mkdir()
+            # The second worker is as one on another host: it knows nothing of the first and waits for the lease's end.
+            elsewhere = {"BENCHWRIGHT_DATA": str(room / f"{point}-elsewhere")}
+            places.append(Place(room / point, variables, elsewhere))
     return at_once(places, image)
 
 

@@ -1,0 +1,105 @@
+"""Asking for executions: what is saved, who is woken, what a missing broker costs."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner import waking
+from runner.models import Execution
+from runner.queueing import ahead_of, enqueue, execute_now, supersede
+from runner.sandbox.base import SandboxUnavailable
+from tests.runner.fakes import PASSED, a_job, built_environment, sandboxed
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """The messages that would have gone to the broker."""
+    messages = []
+    monkeypatch.setattr(waking.current_app, "send_task", lambda name, **how: messages.append((name, how)))
+    return messages
+
+
+def ask(environment, **columns):
+    return enqueue(a_job(), environment=environment, queue="interactive", **columns)
+
+
+def test_a_worker_of_the_queue_is_woken_once_the_row_is_committed(sent, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        execution = ask(built_environment())
+        assert sent == []
+    [(name, how)] = sent
+    assert name == "runner.execute"
+    assert how["args"] == [execution.pk]
+    assert how["queue"] == "interactive"
+
+
+def test_the_job_comes_back_as_it_was_given():
+    job = a_job(program="def one():\n\treturn '\u00e9\U0001f600'\r\n", seed=3)
+    execution = enqueue(job, environment=built_environment(), queue="bulk")
+    assert Execution.objects.get(pk=execution.pk).job == job
+
+
+def test_a_broker_that_is_down_fails_no_request(monkeypatch, django_capture_on_commit_callbacks):
+    def refuse(*_, **__):
+        raise ConnectionRefusedError("no broker")
+
+    monkeypatch.setattr(waking.current_app, "send_task", refuse)
+    with django_capture_on_commit_callbacks(execute=True):
+        execution = ask(built_environment())
+    assert Execution.objects.get(pk=execution.pk).state == "queued"
+
+
+def test_a_task_of_any_app_may_be_sent_on_commit_without_a_broker(
+    monkeypatch, django_capture_on_commit_callbacks
+):
+    from config.celery import Task
+    from runner.tasks import execute
+
+    def refuse(*_, **__):
+        raise ConnectionRefusedError("no broker")
+
+    monkeypatch.setattr(Task, "apply_async", refuse)
+    with django_capture_on_commit_callbacks(execute=True):
+        execute.delay_on_commit(1)
+        execute.apply_async_on_commit(args=[1])
+
+
+def test_executing_now_gives_the_finished_execution(monkeypatch):
+    with sandboxed(monkeypatch, PASSED):
+        execution = execute_now(a_job(), environment=built_environment())
+    assert (execution.state, execution.outcome, execution.queue) == ("finished", "PASSED", "bulk")
+
+
+def test_executing_now_tries_again_and_gives_what_stays_unjudged(monkeypatch, settings):
+    settings.RUNNER_MAX_TRIES = 2
+    with sandboxed(monkeypatch, SandboxUnavailable("No engine can be reached.")) as fake:
+        execution = execute_now(a_job(), environment=built_environment())
+    assert (execution.state, execution.reason) == ("unjudged", "No engine can be reached.")
+    assert len([name for name in fake.names if not name.startswith("removed")]) == 2
+
+
+def test_a_newer_run_replaces_those_that_have_not_started():
+    environment = built_environment()
+    waiting, running = ask(environment, listener="attempt-1"), ask(environment, listener="attempt-1")
+    other = ask(environment, listener="attempt-2")
+    Execution.objects.filter(pk=running.pk).update(state="running", claim="a")
+    assert supersede("attempt-1") == 1
+    states = dict(Execution.objects.values_list("pk", "state"))
+    assert states == {waiting.pk: "unjudged", running.pk: "running", other.pk: "queued"}
+    assert "newer run" in Execution.objects.get(pk=waiting.pk).reason
+
+
+def test_what_is_for_the_record_is_not_replaced():
+    environment = built_environment()
+    run, submission = ask(environment, listener="attempt-1"), ask(environment, listener="attempt-1")
+    assert supersede("attempt-1", among=Execution.objects.filter(pk=run.pk)) == 1
+    assert Execution.objects.get(pk=submission.pk).state == "queued"
+
+
+def test_one_knows_how_many_wait_ahead():
+    environment = built_environment()
+    first, second = ask(environment), ask(environment)
+    enqueue(a_job(), environment=environment, queue="bulk")
+    assert [ahead_of(first), ahead_of(second)] == [0, 1]
