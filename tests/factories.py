@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
 
 from annotation.models import Attempt, Run, Slot, Study, StudyPerson, User, Verdict
+from examples.importing.base import content_hash
 from examples.models import Check, Dataset, Example, Version
 from runner.models import Environment, Execution
 from runner.outcome import Outcome
 from runner.sandbox.base import Job, Limits
 
 IMAGE = "sha256:" + "41ce" * 16
+HASHED = ("instruction", "context", "gap", "reference", "segments", "block", "expected", "visible")
 CHECKS = ("reference", "empty_body", "tests_ran", "stable", "network", "environment", "licence")
 
 
@@ -64,7 +65,9 @@ def make_version(
         example=example,
         number=1,
         environment=environment or make_environment(),
-        content_hash=hashlib.sha256(repr(sorted(content.items())).encode()).hexdigest(),
+        content_hash=content_hash(
+            language="python", **{"block": "", **{name: content[name] for name in HASHED if name in content}}
+        ),
         check_state=Version.CheckState.PASSED if checked else Version.CheckState.PENDING,
         **content,
     )
