@@ -45,7 +45,7 @@ def _record(key: str, entry: Mapping[str, Any], source: str) -> Record:
         tests=masked.tests,
         block=masked.block,
         expected=masked.expected,
-        visible=entry.get("visible", default_count(total)),
+        visible=entry.get("visible", default_count(tree, masked.expected)),
         total=total,
         needs=third_party(libraries),
         libraries=libraries,

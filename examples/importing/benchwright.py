@@ -84,7 +84,9 @@ def parse(item: Mapping[str, Any]) -> Record:
         tests=tests,
         block=block,
         expected=expected,
-        visible=default_count(total) if item.get("visible") is None else _number(item, "visible"),
+        visible=default_count(trees[1], expected)
+        if item.get("visible") is None
+        else _number(item, "visible"),
         total=total,
         needs=third_party(libraries),
         libraries=libraries,

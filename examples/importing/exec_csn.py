@@ -64,7 +64,7 @@ def parse(item: Mapping[str, Any]) -> Record:
         tests=masked.tests,
         block=masked.block,
         expected=masked.expected,
-        visible=default_count(total),
+        visible=default_count(tree, masked.expected),
         total=total,
         needs=third_party(libraries),
         libraries=libraries,

@@ -67,7 +67,7 @@ def parse(item: Mapping[str, Any]) -> Record:
         tests=(Segment(end, "\n" + test, "function", CHECK), Segment(end, call, "block")),
         block=line_ended(call),
         expected=(CHECK,),
-        visible=default_count(total),
+        visible=default_count(tests, [CHECK]),
         total=total,
         needs=third_party(libraries),
         libraries=libraries,

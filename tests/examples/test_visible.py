@@ -101,3 +101,26 @@ def test_other_code_beside_the_test_functions_stays():
         "DATA = {1: 2}\n\ndef check(f):\n    assert f(1)\n    assert f(2)\n\nX = 1\n", ("check",)
     )
     assert part.text == "DATA = {1: 2}\n\ndef check(f):\n    assert f(1)\n\nX = 1\n"
+
+
+def test_the_default_goes_on_to_the_first_assertion_that_can_be_reported():
+    source = """def test_a():
+    with raises(ValueError):
+        f()
+    mock.assert_called()
+
+def test_b():
+    with raises(ValueError):
+        f()
+    assert 1
+    assert_close(1, 2)
+    assert 2
+"""
+    part = visible_part(source, ("test_a", "test_b"))
+    assert (part.count, part.total, part.expected) == (4, 6, ("test_b",))
+    assert visible_part(source, ("test_a", "test_b"), count=2).expected == ()
+
+
+def test_a_helper_called_by_name_is_evidence_too():
+    part = visible_part("def check(f):\n    for x in y:\n        assertion(f(x), 1)\n", ("check",))
+    assert (part.count, part.expected) == (1, ("check",))
