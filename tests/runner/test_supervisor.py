@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from runner.sandbox.inside import supervisor
-from runner.sandbox.inside.supervisor import Capture, Clock, Counters, Rows, tag_of
+from runner.sandbox.inside import counting
+from runner.sandbox.inside.counting import Clock, Counters
+from runner.sandbox.inside.streams import ROW_STREAM_BYTES, Capture, Rows, tag_of
 
 V1 = {
     "/sys/fs/cgroup/cpuacct/cpuacct.usage": "1500000000",
@@ -26,13 +27,13 @@ V2 = {
 def test_counters_are_read_from_either_cgroup_version(
     files: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervisor, "_read", lambda path: files.get(path, ""))
+    monkeypatch.setattr(counting, "_read", lambda path: files.get(path, ""))
     counters = Counters()
     assert (counters.cpu_seconds(), counters.oom_kills(), counters.peak_memory()) == (1.5, 2, 1 << 20)
 
 
 def test_without_cgroup_files_time_comes_from_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervisor, "_read", lambda path: "")
+    monkeypatch.setattr(counting, "_read", lambda path: "")
     assert Counters().cpu_seconds() > 0
     assert (Counters().oom_kills(), Counters().peak_memory()) == (0, 0)
 
@@ -74,7 +75,7 @@ def test_an_authentic_row_of_the_wrong_shape_is_ignored(payload: bytes) -> None:
 
 def test_a_flood_of_rows_is_cut() -> None:
     rows = Rows()
-    rows.feed(b"z" * (supervisor.ROW_STREAM_BYTES + 1))
+    rows.feed(b"z" * (ROW_STREAM_BYTES + 1))
     assert rows.feed(line(rows.key, seq=1)) == []
 
 
@@ -109,7 +110,7 @@ class Ticking(Counters):
 
 
 def test_each_process_has_the_cpu_limit_and_all_together_twice_that(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervisor, "GLANCE_SECONDS", 0.0)
+    monkeypatch.setattr(counting, "GLANCE_SECONDS", 0.0)
     counters = Ticking()
     clock = Clock(counters, {"cpu_seconds": 1.0, "wall_seconds": 100.0})
     counters.used = 0.9
@@ -126,7 +127,7 @@ def test_each_process_has_the_cpu_limit_and_all_together_twice_that(monkeypatch:
 
 def test_waiting_for_the_host_is_not_the_programs_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr(supervisor.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(counting.time, "monotonic", lambda: now[0])
     clock = Clock(Ticking(), {"cpu_seconds": 1.0, "wall_seconds": 2.0})
     now[0] += 1
     clock.pause()

@@ -13,11 +13,15 @@ from runner.languages.python.instrument import Instrumented, instrument
 from runner.sandbox.base import Job
 
 INSIDE = (
+    "runner.sandbox.inside.counting",
+    "runner.sandbox.inside.streams",
+    "runner.sandbox.inside.process",
     "runner.sandbox.inside.supervisor",
     "runner.languages.python.inside.network",
     "runner.languages.python.inside.reporter",
     "runner.languages.python.inside.child",
 )
+SUPERVISOR = "runner.sandbox.inside.supervisor"
 # Loaded before the job comes, so that a submission does not wait for them.
 PRELOADED = (
     "math,re,collections,itertools,functools,typing,string,random,heapq,bisect,operator,copy,decimal,datetime"
@@ -89,4 +93,4 @@ class PythonProfile:
 def _bootstrap() -> str:
     root = Path(__file__).resolve().parents[3]
     sources = [(name, (root / (name.replace(".", "/") + ".py")).read_text()) for name in INSIDE]
-    return BOOTSTRAP.format(preloaded=PRELOADED, sources=sources, supervisor=INSIDE[0], child=INSIDE[-1])
+    return BOOTSTRAP.format(preloaded=PRELOADED, sources=sources, supervisor=SUPERVISOR, child=INSIDE[-1])

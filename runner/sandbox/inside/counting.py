@@ -1,0 +1,120 @@
+"""Counts what the box uses: the kernel's counters, and the clock that holds the job to its limits."""
+
+from __future__ import annotations
+
+import resource
+import time
+from typing import Any
+
+GLANCE_SECONDS = 0.002
+
+
+class Counters:
+    """The kernel's counters for the whole box, cgroup v1 or v2, whichever is there."""
+
+    def cpu_seconds(self) -> float:
+        """Return the CPU time of every process the box has had."""
+        text = _read("/sys/fs/cgroup/cpuacct/cpuacct.usage")
+        if text:
+            return int(text) / 1e9
+        usage = _field(_read("/sys/fs/cgroup/cpu.stat"), "usage_usec")
+        if usage is not None:
+            return usage / 1e6
+        return sum(
+            sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        )
+
+    def oom_kills(self) -> int:
+        """Return how many processes of the box the kernel has killed for memory."""
+        for path in ("/sys/fs/cgroup/memory/memory.oom_control", "/sys/fs/cgroup/memory.events"):
+            kills = _field(_read(path), "oom_kill")
+            if kills is not None:
+                return kills
+        return 0
+
+    def peak_memory(self) -> int:
+        """Return the most memory the box has held, in bytes; 0 where the kernel does not say."""
+        for path in ("/sys/fs/cgroup/memory/memory.max_usage_in_bytes", "/sys/fs/cgroup/memory.peak"):
+            text = _read(path)
+            if text:
+                return int(text)
+        return 0
+
+
+class Clock:
+    """CPU and wall time of the job, all its processes together; the time the host takes to answer is not its."""
+
+    def __init__(self, counters: Counters, limits: dict[str, Any]) -> None:
+        self.counters = counters
+        self.cpu_limit, self.wall_limit = limits["cpu_seconds"], limits["wall_seconds"]
+        self.cpu_spent = 0.0
+        self.glanced = 0.0
+        self.left = (self.cpu_limit, self.wall_limit)
+        self.cpu_zero = self.cpu_began = counters.cpu_seconds()
+        self.began = time.monotonic()
+        self.paused = 0.0
+        self.pause_began: float | None = None
+
+    def next_process(self) -> None:
+        """Give a fresh process its own CPU limit, within twice the limit for all of them together."""
+        used = self.counters.cpu_seconds()
+        self.cpu_spent += min(used - self.cpu_began, self.cpu_limit)
+        self.cpu_began = used
+        self.glanced = 0.0
+
+    def pause(self) -> None:
+        self.pause_began = time.monotonic()
+
+    def resume(self) -> None:
+        if self.pause_began is not None:
+            self.paused += time.monotonic() - self.pause_began
+            self.pause_began = None
+
+    def cpu(self) -> float:
+        """Return the CPU seconds used since the job came."""
+        return self.counters.cpu_seconds() - self.cpu_zero
+
+    def wall(self) -> float:
+        """Return the seconds since the job came, without those it waited for the host."""
+        now = time.monotonic()
+        return (
+            now - self.began - self.paused - (now - self.pause_began if self.pause_began is not None else 0.0)
+        )
+
+    def _left(self) -> tuple[float, float]:
+        """Return what is left of both limits; looks at the kernel's counters at most every two milliseconds."""
+        now = time.monotonic()
+        if now - self.glanced >= GLANCE_SECONDS:
+            self.glanced, self.left = now, self._counted()
+        return self.left
+
+    def _counted(self) -> tuple[float, float]:
+        allowed = min(self.cpu_limit, 2 * self.cpu_limit - self.cpu_spent)
+        cpu = allowed - (self.counters.cpu_seconds() - self.cpu_began)
+        return cpu, self.wall_limit - self.wall()
+
+    def passed(self) -> set[str]:
+        """Return the names of the limits that are used up."""
+        cpu, wall = self._left()
+        return {name for name, left in (("cpu", cpu), ("wall", wall)) if left <= 0}
+
+    def patience(self) -> float:
+        """Return for how long no limit can be passed, in seconds; with two cores CPU time runs twice as fast."""
+        cpu, wall = self._left()
+        return max(0.002, min(cpu / 2, wall))
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path) as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def _field(text: str, name: str) -> int | None:
+    for line in text.splitlines():
+        key, _, value = line.partition(" ")
+        if key == name:
+            return int(value)
+    return None

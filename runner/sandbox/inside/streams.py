@@ -1,0 +1,145 @@
+"""The streams of a box: what the program prints, the rows of its tests, and the frames to and from the host."""
+
+from __future__ import annotations
+
+import json
+import os
+from hashlib import blake2s
+from typing import Any
+
+ROW_BYTES = 8192
+ROW_STREAM_BYTES = 8 << 20
+CHUNK = 1 << 16
+
+Facts = dict[str, Any]
+
+
+def tag_of(key: bytes, payload: bytes) -> bytes:
+    """Return the proof that a row was written by the holder of the key."""
+    return blake2s(payload, key=key, digest_size=16).hexdigest().encode()
+
+
+class Capture:
+    """The head and the tail of one output stream; the middle is counted and forgotten."""
+
+    def __init__(self, keep: int) -> None:
+        self.half = keep // 2
+        self.head = bytearray()
+        self.tail = bytearray()
+        self.total = 0
+        self.keeping = keep > 0
+
+    def feed(self, data: bytes) -> None:
+        self.total += len(data)
+        if not self.keeping:
+            return
+        room = self.half - len(self.head)
+        self.head += data[: max(room, 0)]
+        self.tail += data[max(room, 0) :]
+        del self.tail[: max(len(self.tail) - self.half, 0)]
+
+    def text(self) -> str:
+        """Return what was kept, with a line in the middle that says how much was not."""
+        lost = self.total - len(self.head) - len(self.tail) if self.head or self.tail else 0
+        gap = f"\n[... {lost} bytes not kept ...]\n".encode() if lost and self.keeping else b""
+        return (bytes(self.head) + gap + bytes(self.tail)).decode("utf-8", "replace")
+
+
+class Rows:
+    """The row pipe: lines of tag, space, JSON. What is malformed, forged, repeated or too much is ignored."""
+
+    def __init__(self) -> None:
+        self.key = os.urandom(32)
+        self.buffer = bytearray()
+        self.total = 0
+        self.last = 0
+
+    def renew(self) -> bytes:
+        """Return a fresh nonce; rows under the old key no longer count."""
+        self.key = os.urandom(32)
+        self.last = 0
+        return self.key
+
+    def feed(self, data: bytes) -> list[Facts]:
+        """Return the authentic rows that end in this piece of the stream."""
+        self.total += len(data)
+        if self.total > ROW_STREAM_BYTES:
+            return []
+        self.buffer += data
+        *lines, rest = self.buffer.split(b"\n")
+        self.buffer = rest if len(rest) <= ROW_BYTES else bytearray()
+        return [row for row in map(self._row, lines) if row is not None]
+
+    def _row(self, line: bytearray) -> Facts | None:
+        tag, _, payload = bytes(line).partition(b" ")
+        if len(line) > ROW_BYTES or tag != tag_of(self.key, payload):
+            return None
+        try:
+            row: Facts = json.loads(payload)
+            fresh = isinstance(row["seq"], int) and row["seq"] > self.last
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None
+        if not fresh:
+            return None
+        self.last = row["seq"]
+        return row
+
+
+class Host:
+    """The attached streams: framed JSON out, frames in."""
+
+    def say(self, kind: str, **facts: Any) -> None:
+        body = json.dumps({"kind": kind, **facts}).encode()
+        data = memoryview(len(body).to_bytes(4, "big") + body)
+        while data:
+            data = data[os.write(1, data) :]
+
+    def length(self) -> int:
+        """Return the length of the next frame; leave at once when the host is gone."""
+        return int.from_bytes(self._exactly(4), "big")
+
+    def hear(self) -> Facts:
+        heard: Facts = json.loads(self._exactly(self.length()))
+        return heard
+
+    def _exactly(self, count: int) -> bytes:
+        data = b""
+        while len(data) < count:
+            piece = os.read(0, min(count - len(data), CHUNK))
+            if not piece:
+                os._exit(0)
+            data += piece
+        return data
+
+
+class Pump:
+    """Carries the tests from the host to the child without keeping a byte of them."""
+
+    def __init__(self, sink: int, length: int) -> None:
+        self.sink = sink
+        self.left = length
+        self.buffer = bytearray(CHUNK)
+        self.start = self.end = 0
+
+    @property
+    def waits_for(self) -> int:
+        """Return the descriptor that must be ready before the next step."""
+        return self.sink if self.start < self.end else 0
+
+    def step(self) -> bool:
+        """Move one piece; return whether all is delivered."""
+        view = memoryview(self.buffer)
+        if self.start == self.end:
+            self.start, self.end = 0, os.readv(0, [view[: min(self.left, CHUNK)]])
+            self.left -= self.end
+            if not self.end:
+                os._exit(0)
+        try:
+            self.start += os.write(self.sink, view[self.start : self.end])
+        except BlockingIOError:
+            return False
+        except BrokenPipeError:
+            self.start = self.end
+        if self.start == self.end:
+            view[:] = bytes(CHUNK)
+        return self.start == self.end and not self.left
