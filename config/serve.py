@@ -6,7 +6,6 @@ HOST and PORT say where it serves. Started as root, everything but the worker ru
 
 from __future__ import annotations
 
-import fcntl
 import http.client
 import os
 import signal
@@ -15,7 +14,7 @@ import sys
 import threading
 from typing import IO
 
-from config import embedded, settings
+from config import embedded, locks, settings
 from config.children import Child
 from config.privileges import Account, web_account
 
@@ -53,14 +52,12 @@ def main() -> int:
     return 0
 
 
-def _only_one() -> IO[str]:
+def _only_one() -> IO[bytes]:
     """Return the data directory's lock. Raises Refused when another site holds it."""
     settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
-    lock = (settings.DATA_DIR / "serve.lock").open("w")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise Refused(f"A site runs on {settings.DATA_DIR} already. Stop it first.") from None
+    lock = locks.take(settings.DATA_DIR / "serve.lock")
+    if lock is None:
+        raise Refused(f"A site runs on {settings.DATA_DIR} already. Stop it first.")
     return lock
 
 

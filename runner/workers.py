@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import platform
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,6 +13,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
+from config import locks
 from runner.claims import BOOT
 from runner.models import Worker
 
@@ -27,7 +27,7 @@ class Post:
 
     worker: Worker
     former_boot: str
-    lock: IO[str]
+    lock: IO[bytes]
 
 
 def sign_on(queues: list[str]) -> Post:
@@ -43,21 +43,17 @@ def sign_on(queues: list[str]) -> Post:
     return Post(worker, former, lock)
 
 
-def _free_name() -> tuple[str, IO[str]]:
+def _free_name() -> tuple[str, IO[bytes]]:
     """Return the first name of this host that no live process holds, and its lock."""
     folder = settings.DATA_DIR / "workers"
     folder.mkdir(parents=True, exist_ok=True)
     number = 1
     while True:
         name = f"{platform.node()[:90]}-{number}"
-        lock = (folder / f"{name}.lock").open("w")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.close()
-            number += 1
-        else:
+        lock = locks.take(folder / f"{name}.lock")
+        if lock is not None:
             return name, lock
+        number += 1
 
 
 def beat(worker: Worker, *, engine_error: str, facts: dict[str, Any]) -> None:
