@@ -220,10 +220,13 @@ def _test_spans(
 def _whole_lines(node: ast.stmt, positions: python.Positions, above: int) -> Span:
     """Return the lines of a top-level statement, with the comments right above it and the indented ones below it.
 
-    `above` is the last line of the statement before.
+    The blank lines behind go too, or the context would keep the gaps between its tests. `above` is the last line of
+    the statement before.
     """
     first = positions.line_at(positions.start(node))
     while first - 1 > above and positions.lines[first - 2].startswith(b"#"):
         first -= 1
     last = positions.line_at(trailing_comments(positions, positions.end(node), None))
+    while last < len(positions.lines) and not positions.lines[last].strip():
+        last += 1
     return Span(positions.starts[first - 1], positions.starts[last])

@@ -195,6 +195,13 @@ def test_decorators_and_comments_right_above_belong_to_the_test():
     assert masked.context == "def f(): \n\n# after\n"
 
 
+def test_the_gaps_between_tests_do_not_stay_in_the_context():
+    source = "def f(): return 1\n\n\ndef test_a(): assert f()\n\n\ndef test_b(): assert f()\n\n\nx = 1\n"
+    masked = opened(source, "f")
+    assert masked.context == "def f(): \n\n\nx = 1\n"
+    assert test_source(masked.tests) == "def test_a(): assert f()\n\n\ndef test_b(): assert f()\n\n\n"
+
+
 def test_a_string_that_looks_like_a_comment_stays_whole():
     masked = opened('def f(): return 1\nX = """\n# a"""\ndef test_f(): assert f()\n', "f")
     assert '# a"""' in masked.context

@@ -84,7 +84,7 @@ class Opening:
         return [*self.header, *documented, *self.docstring[1:]]
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=64)
 def open_context(context: str, gap: int) -> Opening:
     """Return the context's structure. Raises MaskingError where no function is open at the gap."""
     source = fill(context, gap, PLACEHOLDER)
