@@ -21,6 +21,8 @@ from runner.models import Execution, TestRow
 from runner.outcome import Outcome
 from runner.queueing import REPLACED
 
+EDITORS = {"function": "solution", "module": "helpers"}
+
 
 @dataclass(frozen=True)
 class ContextView:
@@ -181,9 +183,9 @@ class Entry(NamedTuple):
 
 
 class RegionMarks(NamedTuple):
-    """The places to be marked in one of the two editors."""
+    """The places to be marked in one of the two editors, named by its id."""
 
-    name: str
+    editor: str
     marks: tuple[Mark, ...]
 
 
@@ -234,8 +236,8 @@ class Panel:
         """Return the places to be marked in each editor; none while nothing has run."""
         marks = self.shown.marks if self.shown else ()
         return tuple(
-            RegionMarks(name, tuple(mark for mark in marks if mark.region == name))
-            for name in ("function", "module")
+            RegionMarks(editor, tuple(mark for mark in marks if mark.region == region))
+            for region, editor in EDITORS.items()
         )
 
     @property

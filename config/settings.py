@@ -123,10 +123,12 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Redis protocol: broker, channel layer and cache; embedded on a socket unless REDIS_URL points elsewhere.
 REDIS_SOCKET = DATA_DIR / "redis.sock"
 REDIS_URL = env.str("REDIS_URL", default=f"unix://{REDIS_SOCKET}")
+# The layer's consumers wait 5 s at a time, and redis-py 8 gives up after 5 s unless told otherwise: quiet sockets would die.
+CHANNEL_HOST = {"address": REDIS_URL, "socket_timeout": 30, "socket_connect_timeout": 5}
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL], "capacity": 1000, "expiry": 60, "prefix": "benchwright"},
+        "CONFIG": {"hosts": [CHANNEL_HOST], "capacity": 1000, "expiry": 60, "prefix": "benchwright"},
     },
 }
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}

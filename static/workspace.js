@@ -19,11 +19,11 @@ document.addEventListener("DOMContentLoaded", () => {
   const same = (one, other) => one.function === other.function && one.module === other.module
 
   function write(texts) {
-    for (const name of ["function", "module"]) {
+    for (const [name, editor] of [["function", "solution"], ["module", "helpers"]]) {
       field(name).value = texts[name]
-      if (element(name)) element(name).value = texts[name]
+      if (element(editor)) element(editor).value = texts[name]
     }
-    if (texts.module) element("module")?.closest("details")?.setAttribute("open", "")
+    if (texts.module) element("helpers")?.closest("details")?.setAttribute("open", "")
   }
 
   // ---- what is saved
@@ -239,7 +239,7 @@ document.addEventListener("DOMContentLoaded", () => {
   })
 
   document.addEventListener("editor-run", event => {
-    if (event.target.id !== "snippet") return
+    if (event.target.id !== "scratchpad") return
     event.preventDefault()
     form.querySelector("[data-scratch]")?.click()
   })
@@ -271,8 +271,8 @@ document.addEventListener("DOMContentLoaded", () => {
     const box = element("scratch")
     if (!box) return
     box.open = true
-    element("snippet").scrollIntoView({ block: "nearest" })
-    element("snippet").focus()
+    element("scratchpad").scrollIntoView({ block: "nearest" })
+    element("scratchpad").focus()
   }
 
   // ---- the page goes away

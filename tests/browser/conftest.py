@@ -1,5 +1,6 @@
 """Fixtures of the browser tests.
 
+worker      a worker process with real containers; gives the plain environment, built
 site        address of a real server (uvicorn, pages and sockets) on the database of the test, SQLite or Postgres
 sign_in     sign_in(page, user): the page's browser is signed in as that account, without the form
 axe         axe(page): the violations axe-core finds on the page as it stands, each as one line
@@ -20,6 +21,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from annotation.models import User
+from runner.models import Environment, Worker
 from tests.services import free_port, listens, wait_until
 
 os.environ.setdefault(
@@ -92,21 +94,60 @@ def _start(database: str, redis: str, room: Path) -> Site:
     from django.conf import settings
 
     port, log = free_port(), room / "log"
-    environment = {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "tests.served",
-        "DATABASE_URL": database,
-        "REDIS_URL": redis,
-        "BENCHWRIGHT_DATA": str(room),
-        "SECRET_KEY": settings.SECRET_KEY,
-        "SITE_URL": f"http://127.0.0.1:{port}",
-    }
+    environment = _environment(database, redis, room) | {"SITE_URL": f"http://127.0.0.1:{port}"}
     command = [sys.executable, "-m", "uvicorn", "--host", "127.0.0.1", "--port", str(port)]
     command += ["--log-level", "warning", "config.asgi:application"]
     with log.open("wb") as out:
         process = subprocess.Popen(command, env=environment, stdout=out, stderr=out, cwd=settings.BASE_DIR)
     wait_until(lambda: listens(port), "the site", process=process, log=log)
     return Site(process, f"http://127.0.0.1:{port}", log)
+
+
+def _environment(database: str, redis: str, room: Path) -> dict[str, str]:
+    """Return the environment of a process of a site on that database."""
+    from django.conf import settings
+
+    return {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "tests.served",
+        "DATABASE_URL": database,
+        "REDIS_URL": redis,
+        "BENCHWRIGHT_DATA": str(room),
+        "SECRET_KEY": settings.SECRET_KEY,
+    }
+
+
+@pytest.fixture
+def worker(served: Site, redis_url: str, tmp_path: Path) -> Iterator[Environment]:
+    """A worker process with real containers beside the site; gives the plain environment, built."""
+    docker = pytest.importorskip("docker")
+    from django.conf import settings
+    from django.db import connection
+    from django.utils import timezone
+
+    from runner.environments.building import build
+    from runner.environments.recipe import recipes
+
+    try:
+        client = docker.from_env(timeout=600)
+        client.ping()
+    except docker.errors.DockerException as reason:
+        pytest.skip(f"no Docker engine: {reason}")
+    built = build(recipes()["plain"], client=client, progress=print)
+    plain, _ = Environment.objects.update_or_create(
+        name="plain", defaults={"image_digest": built.digest, "built_at": timezone.now()}
+    )
+    environment = _environment(database_url(connection.settings_dict), redis_url, tmp_path)
+    log = tmp_path / "worker.log"
+    with log.open("wb") as out:
+        command = [sys.executable, "-m", "config.work", "interactive"]
+        process = subprocess.Popen(command, env=environment, stdout=out, stderr=out, cwd=settings.BASE_DIR)
+    wait_until(
+        lambda: Worker.objects.filter(engine_error="").exists(), "the worker", process=process, log=log
+    )
+    yield plain
+    process.terminate()
+    process.wait(30)
 
 
 @pytest.fixture
