@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from examples.languages.python.source import blocks
+from examples.languages.python.source import SourceInvalid, blocks, parse
 from examples.masking import Segment, test_source
 
 KEY_LIMIT, TITLE_LIMIT, NAME_LIMIT = 200, 300, 300  # characters, as in examples.models
@@ -183,6 +183,15 @@ def text_of(item: Mapping[str, Any], name: str, *, required: bool = True, limit:
     if limit is not None and len(value) > limit:
         raise RecordInvalid(name, f"has {len(value)} characters, more than {limit}", f"Shorten {name}.")
     return value
+
+
+def parsed(code: str, name: str) -> ast.Module:
+    """Return the module of a field that holds code. Raises RecordInvalid with the line where Python 3 stops."""
+    try:
+        return parse(code)
+    except SourceInvalid as error:
+        place = f"line {error.line}: " if error.line else ""
+        raise RecordInvalid(name, f"{place}{error.message}", "Give code that Python 3 can parse.") from error
 
 
 def key_of(item: Mapping[str, Any], name: str) -> str:

@@ -5,7 +5,6 @@ What `examples.exporting` writes comes in again as the same version: the content
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,13 +16,13 @@ from examples.importing.base import (
     RecordInvalid,
     key_of,
     libraries_of,
+    parsed,
     refuse_unstorable,
     segments_as_json,
     text_of,
     third_party,
     title_of,
 )
-from examples.languages.python import source as python
 from examples.languages.python.opening import open_context
 from examples.masking import MaskingError, Segment, test_source, with_tests
 from examples.visible import count_assertions, default_count
@@ -62,13 +61,13 @@ def parse(item: Mapping[str, Any]) -> Record:
             "focal_name", f"is {name!r}, but {own_path!r} is open at the gap", "Make them agree."
         )
     trees = [
-        _parsed(with_tests(context, gap, reference, ()), "reference"),
-        _parsed(test_source(tests), "segments"),
+        parsed(with_tests(context, gap, reference, ()), "reference"),
+        parsed(test_source(tests), "segments"),
     ]
     expected = _expected(item)
     total = count_assertions(trees[1], expected)
     block = text_of(item, "block", required=False)
-    libraries = libraries_of(*trees, _parsed(block, "block"))
+    libraries = libraries_of(*trees, parsed(block, "block"))
     repository = text_of(item, "repository", required=False, limit=NAME_LIMIT)
     record = Record(
         key=key_of(item, "key"),
@@ -196,14 +195,6 @@ def _provenance(item: Mapping[str, Any]) -> dict[str, Any]:
         raise RecordInvalid("provenance", "is not an object", "Write it as a JSON object, or leave it out.")
     refuse_unstorable(repr(value), "provenance")
     return value
-
-
-def _parsed(code: str, name: str) -> ast.Module:
-    try:
-        return python.parse(code)
-    except python.SourceInvalid as error:
-        place = f"line {error.line}: " if error.line else ""
-        raise RecordInvalid(name, f"{place}{error.message}", "Give code that Python 3 can parse.") from error
 
 
 def _refuse_changed(item: Mapping[str, Any], record: Record) -> None:

@@ -16,6 +16,7 @@ from examples.importing.base import (
     RecordInvalid,
     key_of,
     libraries_of,
+    parsed,
     text_of,
     third_party,
     title_of,
@@ -42,7 +43,7 @@ def parse(item: Mapping[str, Any]) -> Record:
     instruction = text_of(item, "revised_instruction")
     repository = text_of(item, "repo_name", required=False, limit=NAME_LIMIT)
     docstring = text_of(item, "docstring", required=False)
-    tree = _parsed(code)
+    tree = parsed(code, "code")
     classes = test_classes(tree)
     if classes:
         remedy = "Write the tests as functions called test_* at the top level."
@@ -70,16 +71,6 @@ def parse(item: Mapping[str, Any]) -> Record:
         libraries=libraries,
         provenance={"format": NAME, "idx": item["idx"], "repo_name": repository, "docstring": docstring},
     )
-
-
-def _parsed(code: str) -> ast.Module:
-    try:
-        return python.parse(code)
-    except python.SourceInvalid as error:
-        place = f"line {error.line}: " if error.line else ""
-        raise RecordInvalid(
-            "code", f"{place}{error.message}", "Give code that Python 3 can parse."
-        ) from error
 
 
 def _masked(code: str, name: str, tree: ast.Module) -> Masked:

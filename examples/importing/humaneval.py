@@ -16,6 +16,7 @@ from examples.importing.base import (
     RecordInvalid,
     key_of,
     libraries_of,
+    parsed,
     text_of,
     third_party,
     title_of,
@@ -42,8 +43,8 @@ def parse(item: Mapping[str, Any]) -> Record:
     solution = text_of(item, "canonical_solution")
     test = text_of(item, "test")
     code = prompt + solution
-    tree = _parsed(code, "canonical_solution", "Give a solution that continues the prompt as Python 3.")
-    tests = _parsed(test, "test", "Give tests that Python 3 can parse.")
+    tree = parsed(code, "canonical_solution")
+    tests = parsed(test, "test")
     if not any(isinstance(node, python.FUNCTIONS) and node.name == CHECK for node in tests.body):
         raise RecordInvalid(
             "test", "defines no function check", "Define check(candidate) with the assertions."
@@ -73,14 +74,6 @@ def parse(item: Mapping[str, Any]) -> Record:
         libraries=libraries,
         provenance={"format": NAME, "task_id": item["task_id"]},
     )
-
-
-def _parsed(code: str, name: str, remedy: str) -> ast.Module:
-    try:
-        return python.parse(code)
-    except python.SourceInvalid as error:
-        place = f"line {error.line}: " if error.line else ""
-        raise RecordInvalid(name, f"{place}{error.message}", remedy) from error
 
 
 def _masked(code: str, name: str, tree: ast.Module) -> Masked:

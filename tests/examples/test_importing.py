@@ -340,6 +340,35 @@ def test_our_own_format_is_checked_field_by_field(change, field, words):
     assert words in problem.message
 
 
+PROBLEM = {
+    "task_id": "T/1",
+    "prompt": "def f(a):\n",
+    "entry_point": "f",
+    "canonical_solution": "    return a\n",
+    "test": "def check(candidate):\n    assert candidate(1)\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "words"),
+    [
+        ({"canonical_solution": None}, "canonical_solution", "missing"),
+        ({"canonical_solution": "    return (\n"}, "canonical_solution", "line 2"),
+        ({"canonical_solution": "    'only a docstring'\n"}, "canonical_solution", "nothing is open"),
+        ({"entry_point": "g"}, "entry_point", "nearest: f"),
+        ({"test": "assert f(1)\n"}, "test", "defines no function check"),
+        ({"test": "def check(candidate):\n"}, "test", "line 1"),
+        ({"test": None}, "test", "missing"),
+        ({"task_id": 1.5}, "task_id", "a number, not text"),
+    ],
+)
+def test_a_bad_humaneval_record_is_reported_by_field(change, field, words):
+    good, problem = lines({**PROBLEM, "task_id": "T/0"}, {**PROBLEM, **change})
+    assert (good.key, good.instruction) == ("T/0", "def f(a):")
+    assert (problem.number, problem.field) == (2, field)
+    assert words in problem.message
+
+
 def test_the_content_hash_ignores_what_is_outside_the_version():
     [record] = records([GOOD])
     [other] = records([{**GOOD, "idx": 8, "repo_name": "else/where", "docstring": "d"}])
