@@ -74,7 +74,7 @@ const theme = EditorView.theme({
   ".cm-marked-warning, .cm-marked-info": { backgroundColor: "var(--warn-wash)", boxShadow: "inset 3px 0 var(--warn)" },
   ".cm-panels": { backgroundColor: "var(--sunk)", color: "var(--fg)", fontFamily: "var(--sans)", zIndex: "4" },
   ".cm-panels-top": { borderBottom: "1px solid var(--line)" },
-  ".cm-panels-bottom": { borderTop: "1px solid var(--line)" },
+  ".cm-panels-bottom": { borderTop: "1px solid var(--line)", position: "static" },
   ".cm-panel.cm-search": { padding: "var(--s2) var(--s5) var(--s2) var(--s3)", fontSize: "var(--t-s)" },
   ".cm-panel.cm-search label": { fontSize: "var(--t-xs)" },
   ".cm-panel.cm-search [name=close]": { color: "var(--fg)", fontSize: "1.25rem", minWidth: "1.75rem", minHeight: "1.75rem" },
