@@ -19,14 +19,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.blindness.routes import Route
 from tests.blindness.world import World
 
 EVERYBODY = frozenset({"anonymous", "owner", "other", "stranger", "curator", "reader", "admin"})
 SIGNED_IN = EVERYBODY - {"anonymous"}
 CURATES = frozenset({"curator", "admin"})
+READS = CURATES | {"reader"}
 ADMIN = frozenset({"admin"})
 OWNER = frozenset({"owner"})
 PARTICIPANTS = frozenset({"owner", "other"})
+ANNOTATORS = PARTICIPANTS | {"stranger"}
 NOBODY: frozenset[str] = frozenset()
 
 Arguments = Callable[[World], dict[str, Any]]
@@ -45,29 +48,182 @@ class Rule:
     form: Arguments = field(default=_none)
 
 
-# By the pattern of the route from the site's root.
+def _study(world: World) -> dict[str, Any]:
+    return {"name": world.study.name}
+
+
+def _slot(world: World) -> dict[str, Any]:
+    return {"name": world.study.name, "pk": world.attempt.slot_id}
+
+
+def _member(world: World) -> dict[str, Any]:
+    return {"name": world.study.name, "pk": world.other.pk}
+
+
+def _person(world: World) -> dict[str, Any]:
+    return {"pk": world.other.pk}
+
+
+def _attempt(world: World) -> dict[str, Any]:
+    return {"pk": world.attempt.pk}
+
+
+def _example(world: World) -> dict[str, Any]:
+    return {"pk": world.version.example_id}
+
+
+def _dataset(world: World) -> dict[str, Any]:
+    return {"name": world.version.example.dataset.name}
+
+
+def _report(world: World) -> dict[str, Any]:
+    return {"pk": world.report.pk}
+
+
+def _draft(world: World) -> dict[str, Any]:
+    return {"name": world.draft.name, "number": world.draft.number}
+
+
+def _release(world: World) -> dict[str, Any]:
+    return {"name": world.frozen.name, "number": world.frozen.number}
+
+
+def _file_of(name: str) -> Arguments:
+    return lambda world: {**_release(world), "file": name}
+
+
+def _code(key: str, **more: str) -> Arguments:
+    return lambda _: {"function": "def with_tax(net):\n    return net\n", "module": "", "key": key, **more}
+
+
+# By the name of the route.
 RULES: dict[str, Rule] = {
-    "kit/": Rule(CURATES),
+    # Everybody's
+    "home": Rule(EVERYBODY),
+    "about": Rule(EVERYBODY),
+    "healthz": Rule(EVERYBODY),
+    "join": Rule(EVERYBODY, lambda world: {"token": world.invitation.token}),
+    "account": Rule(SIGNED_IN),
+    # The annotator's own work
+    "work": Rule(ANNOTATORS),
+    "next_example": Rule(PARTICIPANTS, _study),
+    "guidelines": Rule(PARTICIPANTS, _study),
+    "workspace": Rule(OWNER, _attempt),
+    "execution": Rule(OWNER, _attempt),
+    "draft": Rule(OWNER, _attempt, _code("", base_revision="1")),
+    "run": Rule(OWNER, _attempt, _code("b-1")),
+    "scratch": Rule(OWNER, _attempt, _code("b-2", snippet="print(with_tax(1))")),
+    "submit": Rule(OWNER, _attempt, _code("b-3")),
+    "give_up": Rule(OWNER, _attempt, lambda _: {"reason": "no idea"}),
+    "beat": Rule(OWNER, _attempt, lambda _: {"tab": "t", "visible": "true", "ms_since_input": "10"}),
+    "pause": Rule(OWNER, _attempt),
+    "resume": Rule(OWNER, _attempt),
+    "verdict": Rule(OWNER, _attempt),
+    # Accounts
+    "people": Rule(ADMIN),
+    "person_new": Rule(ADMIN),
+    "person_role": Rule(ADMIN, _person),
+    "person_active": Rule(ADMIN, _person),
+    "person_reset": Rule(ADMIN, _person),
+    "invitations": Rule(CURATES),
+    "invitation_withdraw": Rule(CURATES, lambda world: {"pk": world.invitation.invitation.pk}),
+    # Studies
+    "studies": Rule(CURATES),
+    "study_new": Rule(CURATES),
+    "markdown_preview": Rule(CURATES),
+    "study": Rule(CURATES, _study),
+    "study_edit": Rule(CURATES, _study),
+    "study_state": Rule(CURATES, _study),
+    "study_solvers": Rule(CURATES, _study),
+    "study_versions": Rule(CURATES, _study),
+    "study_version_out": Rule(CURATES, lambda world: {**_study(world), "pk": world.version.pk}),
+    "study_people": Rule(CURATES, _study),
+    "study_person_out": Rule(CURATES, _member),
+    "slot_release": Rule(CURATES, _slot),
+    "study_results": Rule(CURATES, _study),
+    "study_codebook": Rule(CURATES, _study),
+    "study_export": Rule(CURATES, lambda world: {**_study(world), "table": "attempts", "style": "jsonl"}),
+    "adjudication": Rule(CURATES),
+    "adjudicate": Rule(CURATES, lambda world: {"version": world.version.pk}),
+    # Examples
+    "examples": Rule(CURATES),
+    "examples_progress": Rule(CURATES),
+    "examples_act": Rule(CURATES),
+    "duplicates": Rule(CURATES),
+    "imports": Rule(CURATES),
+    "import_report": Rule(CURATES, _report),
+    "import_problems": Rule(CURATES, lambda world: {**_report(world), "form": "csv"}),
+    "datasets": Rule(CURATES),
+    "dataset": Rule(CURATES, _dataset),
+    "dataset_export": Rule(CURATES, lambda world: {**_dataset(world), "style": "benchwright"}),
+    "check_execution": Rule(CURATES, lambda world: {"pk": world.check_execution.pk}),
+    "example": Rule(CURATES, _example),
+    "example_content": Rule(CURATES, _example),
+    "example_versions": Rule(CURATES, _example),
+    "example_verdicts": Rule(CURATES, _example),
+    "example_provenance": Rule(CURATES, _example),
+    "propose_version": Rule(CURATES, _example),
+    "run_checks": Rule(CURATES, _example),
+    "repeat_reference": Rule(CURATES, _example),
+    "accept_example": Rule(CURATES, _example),
+    "retire_example": Rule(CURATES, _example),
+    "set_licence": Rule(CURATES, _example),
+    "kit": Rule(CURATES),
+    # Django's admin lets anybody sign out; its sign-in leads to ours.
+    "admin:logout": Rule(EVERYBODY),
+    # Releases
+    "releases": Rule(READS),
+    "release_new": Rule(CURATES),
+    "release": Rule(READS, _release),
+    "release_freeze": Rule(CURATES, _draft),
+    "release_leave_out": Rule(CURATES, _draft),
+    "release_discard": Rule(CURATES, _draft),
+    "release_file": Rule(READS, _file_of("test.jsonl")),
+    "release_tar": Rule(READS, _release),
+    "tokens": Rule(READS),
+    "token_revoke": Rule(CURATES, lambda world: {"key": world.token_key}),
+    # The API
+    "schema": Rule(EVERYBODY),
+    "api_docs": Rule(EVERYBODY),
+    "v1:dataset-list": Rule(CURATES),
+    "v1:dataset-detail": Rule(CURATES, _dataset),
+    "v1:dataset-export": Rule(CURATES, _dataset),
+    "v1:example-list": Rule(CURATES),
+    "v1:example-detail": Rule(CURATES, _example),
+    "v1:study-list": Rule(CURATES),
+    "v1:study-detail": Rule(CURATES, _study),
+    "v1:study-results": Rule(CURATES, _study),
+    "v1:release-list": Rule(READS),
+    "v1:release-number-list": Rule(READS, lambda world: {"name": world.frozen.name}),
+    "v1:release-number-detail": Rule(READS, _release),
+    "v1:release-number-files": Rule(READS, _file_of("test.jsonl")),
+    "v1:release-number-manifest": Rule(READS, _release),
+    "v1:release-number-sums": Rule(READS, _release),
+    "v1:split-list": Rule(READS, _release),
+    "v1:split-detail": Rule(READS, lambda world: {**_release(world), "split": "test"}),
 }
 
 # Django's admin and allauth, whose routes are theirs to name: whoever is not served gets the sign-in page or 404, and
-# nobody is sent a mark. The arguments of a route there are filled by kind (see `filled`).
+# nobody is sent a mark.
 LIBRARY_ROUTES = {
     "admin/": ADMIN,
     "accounts/": EVERYBODY,
 }
 
 # By the pattern of the websocket route: who is admitted, and its arguments.
-SOCKET_RULES: dict[str, Rule] = {}
+SOCKET_RULES: dict[str, Rule] = {
+    "ws/attempts/<int:pk>/": Rule(OWNER, _attempt),
+}
 
 
-def rule_for(pattern: str) -> Rule | None:
+def rule_for(route: Route) -> Rule | None:
     """Return the rule of a route, None when it has none."""
-    if pattern in RULES:
-        return RULES[pattern]
-    return next((Rule(who) for start, who in LIBRARY_ROUTES.items() if pattern.startswith(start)), None)
+    if route.name in RULES:
+        return RULES[route.name]
+    starts = (Rule(who) for start, who in LIBRARY_ROUTES.items() if route.pattern.startswith(start))
+    return next(starts, None)
 
 
-def is_of_a_library(pattern: str) -> bool:
-    """Return whether the route is named by the start of its pattern only."""
-    return pattern not in RULES and any(pattern.startswith(start) for start in LIBRARY_ROUTES)
+def is_of_a_library(route: Route) -> bool:
+    """Return whether the route is ruled by the start of its pattern only."""
+    return route.name not in RULES

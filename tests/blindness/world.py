@@ -7,17 +7,25 @@ from typing import Any
 
 from django.utils import timezone
 
+from annotation import evidence
 from annotation.accounts import create_account
 from annotation.assignment import take_slot
 from annotation.attempts import close_attempt, settle
 from annotation.drafts import save_draft
-from annotation.models import Attempt, Run, Study, User
+from annotation.invitations import NewInvitation, invite
+from annotation.models import ApiToken, Attempt, Run, Study, User
 from annotation.runs import run_visible, submit
+from annotation.tokens import make_token
 from config.access import Role
-from examples.models import Version
-from runner.models import TestRow
+from examples.assembly import Answer, assemble
+from examples.jobs import full_job
+from examples.models import Check, ImportReport, Release, Version
+from examples.releasing.drafting import DraftPlan, SplitPlan, draft_release
+from examples.releasing.freezing import freeze
+from runner.models import Execution, TestRow
 from runner.outcome import Outcome
-from tests.annotation.factories import finish, make_study, make_version
+from tests.annotation.factories import finish, make_version
+from tests.factories import make_attempt, make_checks, make_environment, make_study
 
 # Identifiers, so that no highlighter, escaping or JSON encoding takes a mark apart.
 CONTEXT, VISIBLE = "mark_of_context", "mark_of_visible"
@@ -69,6 +77,12 @@ class World:
     others_attempt: Attempt
     run: Run  # the owner's, of the visible tests
     submission: Run  # the other's
+    frozen: Release  # of an example with the same marks
+    draft: Release
+    check_execution: Execution
+    report: ImportReport
+    invitation: NewInvitation
+    token_key: str  # the public part of a token of the curator's
 
     def person(self, kind: str) -> User | None:
         """Return who is meant by owner, other, stranger, curator, admin or reader; None for anonymous."""
@@ -89,6 +103,7 @@ def make_world() -> World:
             "reader": Role.READER,
         }.items()
     }
+    make_environment("plain")
     version = make_version(source=SOURCE)
     study = make_study(people=[people["owner"], people["other"]], versions=[version])
     others_attempt, submission = _finished_work(study, people["other"], now)
@@ -105,7 +120,52 @@ def make_world() -> World:
         others_attempt=others_attempt,
         run=run,
         submission=submission,
+        frozen=_frozen_release(people["other"], people["curator"]),
+        draft=_draft("2.0.0", people["curator"]),
+        check_execution=_evidence(version),
+        report=ImportReport.objects.create(
+            dataset=version.example.dataset, dataset_name="shop", file_name="shop.jsonl", state="finished"
+        ),
+        invitation=invite(role=Role.ANNOTATOR, by=people["curator"]),
+        token_key=_token_key(people["curator"]),
     )
+
+
+def _frozen_release(solver: User, curator: User) -> Release:
+    """Return a frozen release of another example with the same marks, solved once in a study of its own."""
+    version = make_version(source=SOURCE)
+    make_checks(version)
+    past = make_study(name="past", versions=[version], people=[solver], solvers=1)
+    make_attempt(past, version, solver)
+    return freeze(_draft("1.0.0", curator), by=curator, people=evidence)
+
+
+def _draft(number: str, curator: User) -> Release:
+    """Return a draft of the versions that somebody has solved in the study named past."""
+    plan = DraftPlan(name="marked", number=number, seed=1, splits=(SplitPlan("test", 1.0),), licence="MIT")
+    versions = Version.objects.filter(slots__study__name="past")
+    return draft_release(plan, versions=versions, by=curator)
+
+
+def _evidence(version: Version) -> Execution:
+    """Return an execution that a check of the version rests on: it holds the reference and every test."""
+    program = assemble(version.context, version.gap, Answer(answer(REFERENCE), "")).program
+    execution = Execution.objects.create(
+        queue=Execution.Queue.BULK,
+        environment=version.environment,
+        job_data=full_job(version, program).as_json(),
+    )
+    check = Check.objects.create(
+        version=version, name="reference", state=Check.State.PASSED, finding=f"passed; {OUTPUT}"
+    )
+    check.executions.add(execution)
+    return execution
+
+
+def _token_key(owner: User) -> str:
+    """Return the public part of a new token of the owner's."""
+    make_token(owner, name="script", scopes=["releases:read"], days=7)
+    return str(ApiToken.objects.get(user=owner).token_key)
 
 
 def _finished_work(study: Study, person: User, now: Any) -> tuple[Attempt, Run]:
