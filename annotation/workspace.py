@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from annotation.attempts import Progress, progress_of, settle
 from annotation.models import Attempt, AttemptQuerySet, Run
 from annotation.runs import unpacked
 from config.access import Person
+from examples.assembly import Origin
 from examples.jobs import limits_of, visible_of
 from examples.languages.python.answers import Mark
 from examples.languages.python.opening import open_context
@@ -21,6 +23,7 @@ from runner.models import Execution, TestRow
 from runner.outcome import Outcome
 from runner.queueing import REPLACED
 
+PLACE = re.compile(r"\(solution\.py, line (\d+)\)$")
 EDITORS = {"function": "solution", "module": "helpers"}
 
 
@@ -131,14 +134,29 @@ def result_of(run: Run) -> Result:
         return _of_submission(run, execution)
     origins = unpacked(run.lines)
     rows = _visible_rows(run, execution) if run.kind == Run.Kind.VISIBLE else ()
-    texts = [execution.load_error, execution.stderr, *(row.message for row in rows)]
+    texts = [execution.load_error, execution.stderr]
+    marks = [mark for text in texts for mark in error_lines(text, origins)]
+    marks += [mark for row in rows for mark in _said_in(row.message, origins)]
     return Result(
         run=run,
-        rows=tuple(rows),
+        rows=tuple(replace(row, message=map_traceback(row.message, origins)) for row in rows),
         errors=(map_traceback(execution.load_error, origins),) if execution.load_error else (),
-        marks=tuple(dict.fromkeys(mark for text in texts for mark in error_lines(text, origins))),
+        marks=tuple(dict.fromkeys(marks)),
         stdout=execution.stdout,
         stderr=map_traceback(execution.stderr, origins),
+    )
+
+
+def _said_in(message: str, origins: tuple[Origin, ...]) -> list[Mark]:
+    """Return the place in the answer that a row's message names: `NameError: … (solution.py, line 12)`."""
+    named = PLACE.search(message)
+    if not named or not origins:
+        return []
+    origin = origins[min(int(named[1]), len(origins)) - 1]
+    return (
+        []
+        if origin.region == "context"
+        else [Mark(origin.region, origin.line, message[: named.start()].strip())]
     )
 
 

@@ -17,9 +17,8 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from runner.languages.python.inside.network import NetworkWatch
-from runner.languages.python.inside.reporter import TESTS_FILE, Reporter
+from runner.languages.python.inside.reporter import PROGRAM_FILE, TESTS_FILE, Reporter
 
-PROGRAM_FILE = "solution.py"
 BLOCK_FILE = "block.py"
 ERROR_CHARS = 3000
 

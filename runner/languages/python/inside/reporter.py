@@ -17,6 +17,7 @@ from typing import Any
 
 ROW_BYTES = 3800  # below PIPE_BUF with tag and line ends, so that one write is one row
 VALUE_CHARS = 400
+PROGRAM_FILE = "solution.py"
 TESTS_FILE = "tests.py"
 
 
@@ -30,20 +31,25 @@ def shown(value: object) -> str:
 
 
 def described(error: BaseException) -> str:
-    """Return `Type: text` of an exception, bounded; a hostile `__str__` yields the type alone."""
+    """Return `Type: text` of an exception, bounded; a hostile `__str__` yields the type alone.
+
+    Where it came out of the program, ` (solution.py, line 12)` follows, so that the author is shown the line.
+    """
     name = str(type.__getattribute__(type(error), "__name__"))
     try:
         text = str.__str__(str(error))[:VALUE_CHARS]
     except BaseException:
         text = ""
-    return f"{name}: {text}" if text else name
+    said = f"{name}: {text}" if text else name
+    line = line_of(BaseException.__dict__["__traceback__"].__get__(error), PROGRAM_FILE)
+    return f"{said} ({PROGRAM_FILE}, line {line})" if line else said
 
 
-def line_of(trace: TracebackType | None) -> int | None:
-    """Return the innermost line of the tests in a traceback."""
+def line_of(trace: TracebackType | None, file: str) -> int | None:
+    """Return the innermost line of a file in a traceback."""
     line = None
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == TESTS_FILE:
+        if trace.tb_frame.f_code.co_filename == file:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line
@@ -142,7 +148,7 @@ class Test:
         spent = (perf_counter() - self.began) * 1000
         if error is not None and self.open is not None:
             self.row(self.open, "FAILED", described(error) if self.reporter.revealed else "", [])
-        self.reporter.ended(self.test, error, milliseconds=spent, line=line_of(trace))
+        self.reporter.ended(self.test, error, milliseconds=spent, line=line_of(trace, TESTS_FILE))
         return True
 
     def at(self, number: int, line: int) -> Assertion:
