@@ -56,6 +56,11 @@ class Row:
     status: Mark
 
     @property
+    def pattern(self) -> str:
+        """The name of the drawing of its checks, one letter each; "" where a sign turns, which no drawing can."""
+        return "" if RUNNING in self.checks else "".join(mark.word[0] for mark in self.checks)
+
+    @property
     def is_open(self) -> bool:
         """Whether its checks wait or run."""
         return self.version is not None and self.version.check_state in (State.PENDING, State.RUNNING)
@@ -70,12 +75,12 @@ def rows(ids: Sequence[int]) -> list[Row]:
     """Return the rows of these examples, in this order, in three queries."""
     shown = (
         Example.objects.filter(pk__in=ids)
-        .select_related("current")
+        .select_related("current", "dataset")
         .only(
             "title",
             "key",
-            "repository",
             "status",
+            "dataset__name",
             "current__number",
             "current__check_state",
             "current__example",
@@ -85,6 +90,15 @@ def rows(ids: Sequence[int]) -> list[Row]:
     versions = [example.current_id for example in by_id.values() if example.current_id]
     found, solvers = _checks(versions), _solvers(versions)
     return [_row(by_id[pk], found, solvers) for pk in ids if pk in by_id]
+
+
+def patterns(shown: Iterable[Row]) -> dict[str, list[tuple[int, Mark]]]:
+    """Return each distinct drawing of checks, sign by sign with its distance from the left in px, drawn once a page."""
+    return {
+        row.pattern: [(3 + 20 * at, mark) for at, mark in enumerate(row.checks)]
+        for row in shown
+        if row.pattern
+    }
 
 
 def _row(example: Example, found: dict[int, _Found], solvers: dict[int, list[Mark]]) -> Row:

@@ -1,0 +1,150 @@
+"""CURATE: a version and its evidence as pages show them: context with its hole, tests with their border, runs by seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from examples.checking.run import CHECKS, TITLES
+from examples.editing import indentation_of
+from examples.jobs import segments_of
+from examples.languages.python.source import SourceInvalid
+from examples.masking import test_source
+from examples.models import Check, Version
+from examples.rows import MARKS, NOT_RUN, RUNNING, WAITING, Mark
+from examples.visible import assertion_lines
+
+RUNS_SHOWN = 10
+# How often a flake must not show to be missed, for the table beside the form: failing once in so many executions.
+ONE_IN = (4, 10, 20, 100)
+
+
+@dataclass(frozen=True)
+class ContextShown:
+    """The context as lines; after line `hole` stands the open body, which has `hole_lines` lines in the reference."""
+
+    text: str
+    hole: int
+    hole_lines: int
+
+
+@dataclass(frozen=True)
+class TestsShown:
+    """The tests as lines: those up to `border` are visible, `visible` of `total` top-level assertions."""
+
+    __test__ = False  # not a test class, whatever pytest thinks of the name
+
+    text: str
+    border: int
+    visible: int
+    total: int
+
+    @property
+    def seen(self) -> str:
+        """The visible lines, as the tag `code` takes a range; "" where none is visible."""
+        return f"1-{self.border}" if self.border else ""
+
+
+@dataclass(frozen=True)
+class CheckShown:
+    """One check with its evidence; `check` None before it was made. `left_out` passed runs are counted, not listed."""
+
+    name: str
+    title: str
+    mark: Mark
+    check: Check | None
+    runs: Sequence[dict[str, Any]] = ()
+    left_out: int = 0
+
+    @property
+    def packages(self) -> dict[str, str]:
+        """The packages of the environment, where this is its check."""
+        found = self.check.evidence.get("packages", {}) if self.check else {}
+        return found if isinstance(found, dict) else {}
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A flake that fails once in `one_in` executions is missed by n repeats with these chances, of 100."""
+
+    one_in: int
+    by_now: str
+    by_more: str
+
+
+def context_shown(version: Version) -> ContextShown:
+    """Return the context with its hole where the body belongs."""
+    data = version.context.encode()
+    before, after = data[: version.gap].decode(), data[version.gap :].decode()
+    lines = version.reference.count("\n") + 1
+    indentation = indentation_of(version)
+    if indentation:
+        line_end = "\r\n" if after.startswith("\r\n") else after[:1]
+        before, after = before.removesuffix(indentation), after.removeprefix(line_end)
+    return ContextShown(before + after, before.count("\n") + (0 if indentation else 1), lines)
+
+
+def tests_shown(version: Version) -> TestsShown:
+    """Return the tests with the border between what is visible and what is hidden."""
+    text = test_source(segments_of(version))
+    try:
+        lines = sorted(line for found in assertion_lines(text, version.expected).values() for line in found)
+    except SourceInvalid:
+        lines = []
+    shown = lines[: version.visible]
+    return TestsShown(text, shown[-1][1] if shown else 0, len(shown), len(lines))
+
+
+def checks_shown(version: Version) -> list[CheckShown]:
+    """Return the checks in their order, made or not, in one query."""
+    made = {check.name: check for check in version.checks.all()}
+    return [_check_shown(name, made.get(name), version) for name in CHECKS]
+
+
+def _check_shown(name: str, check: Check | None, version: Version) -> CheckShown:
+    under_way = {Version.CheckState.PENDING: WAITING, Version.CheckState.RUNNING: RUNNING}
+    mark = under_way.get(Version.CheckState(version.check_state))
+    if check is None:
+        return CheckShown(name, TITLES[name], mark or NOT_RUN, None)
+    runs = [run for run in check.evidence.get("runs", []) if isinstance(run, dict)]
+    shown = _worth_showing(runs)
+    return CheckShown(
+        name, TITLES[name], mark or MARKS[Check.State(check.state)], check, shown, len(runs) - len(shown)
+    )
+
+
+def _worth_showing(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the runs to list, in order: first of all those that did not pass."""
+    failed = [run for run in runs if run.get("outcome") != "PASSED"][:RUNS_SHOWN]
+    passed = [run for run in runs if run.get("outcome") == "PASSED"][: RUNS_SHOWN - len(failed)]
+    return [run for run in runs if run in failed or run in passed]
+
+
+def summary(checks: Sequence[CheckShown]) -> Mark:
+    """Return one sign for all checks: 6 of 7 checks."""
+    words = Counter(shown.mark.word for shown in checks)
+    if words["running"] or words["waiting"]:
+        return (
+            RUNNING._replace(word="checks running")
+            if words["running"]
+            else WAITING._replace(word="checks waiting")
+        )
+    kind = MARKS[Check.State.FAILED] if words["failed"] else MARKS[Check.State.PASSED]
+    if not words["failed"] and words["passed"] < len(checks):
+        kind = MARKS[Check.State.UNJUDGED]
+    return kind._replace(word=f"{words['passed']} of {len(checks)} checks")
+
+
+def misses(done: int, more: int) -> list[Miss]:
+    """Return with which chance flakes are missed: by the repeats there are, and by so many more; (1 - p)^n."""
+    return [Miss(one, _chance(one, done), _chance(one, done + more)) for one in ONE_IN]
+
+
+def _chance(one_in: int, repeats: int) -> str:
+    """Return the chance that `repeats` executions all pass, as "77 in 100" or "1 in 10,000"."""
+    chance = (1 - 1 / one_in) ** repeats
+    if chance >= 0.01:
+        return f"{chance * 100:.0f} in 100"
+    return f"1 in {1 / chance:,.0f}" if chance > 1e-6 else "below 1 in a million"

@@ -1,0 +1,21 @@
+"""Values of the curator's pages in words: {% load examples_values %}."""
+
+from __future__ import annotations
+
+from django.template import Library
+
+register = Library()
+
+
+@register.filter
+def grouped(number: int) -> str:
+    """Return a count with its thousands parted: 20,000."""
+    return f"{number:,}"
+
+
+@register.filter
+def short_digest(text: str) -> str:
+    """Return the first and last digits of a hash: sha256 41ce04d2…07d2; all of it where it is short."""
+    kind, _, digits = text.rpartition(":")
+    shown = digits if len(digits) < 20 else f"{digits[:8]}\u2026{digits[-4:]}"
+    return f"{kind} {shown}".strip()

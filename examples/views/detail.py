@@ -1,0 +1,161 @@
+"""CURATE: an example's page, section by section, and the executions behind its checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import F, Q
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_GET
+
+from config.access import curator_required
+from config.http import HttpRequest, render_page
+from examples.checking.run import TITLES
+from examples.editing import edit_of
+from examples.models import AuditEntry, Example, Version
+from examples.showing import context_shown
+from examples.views.page import page_of, show
+from runner.models import Execution
+
+AUDIT_SHOWN = 30
+ROWS_SHOWN = 300
+PARTS = (
+    ("Instruction", "instruction", "text"),
+    ("Tests", "tests", "python"),
+    ("Block that runs the tests", "block", "python"),
+    ("Reference", "reference", "python"),
+)
+
+
+@require_GET
+@curator_required
+def example(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show the checks with their evidence; asked again by the page while they run."""
+    page = page_of(request, pk)
+    if request.htmx and request.GET.get("seen") == page.seen:
+        return HttpResponse(status=204)
+    return show(request, page, "examples/example.html", partial="examples/_checks_changed.html")
+
+
+@require_GET
+@curator_required
+def content(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show instruction, context, reference and tests."""
+    page = page_of(request, pk)
+    return show(
+        request,
+        page,
+        "examples/content.html",
+        context_part=context_shown(page.version),
+        reference=edit_of(page.version).reference,
+    )
+
+
+@require_GET
+@curator_required
+def versions(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show all versions, and what changed between two of them: `?from=1&to=2`, by default the last step."""
+    page = page_of(request, pk)
+    all_versions = list(page.example.versions.select_related("author", "environment").order_by("-number"))
+    by_number = {version.number: version for version in all_versions}
+    newer = by_number.get(_number(request.GET.get("to", "")), page.version)
+    older = by_number.get(_number(request.GET.get("from", "")), by_number.get(newer.number - 1))
+    changes = changes_between(older, newer) if older and older != newer else []
+    return show(
+        request,
+        page,
+        "examples/versions.html",
+        versions=all_versions,
+        older=older,
+        newer=newer,
+        changes=changes,
+    )
+
+
+@require_GET
+@curator_required
+def verdicts(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show what annotators said, on whichever version; people's app is known here by its relations only."""
+    page = page_of(request, pk)
+    told = (
+        page.example.versions.filter(slots__attempts__verdict__isnull=False)
+        .order_by("-number", "slots__attempts__verdict__created_at")
+        .values(
+            "number",
+            pseudonym=F("slots__attempts__annotator__pseudonym"),
+            outcome=F("slots__attempts__verdict__outcome"),
+            solved=F("slots__attempts__verdict__solved"),
+            difficulty=F("slots__attempts__verdict__difficulty"),
+            instruction_quality=F("slots__attempts__verdict__instruction_quality"),
+            test_quality=F("slots__attempts__verdict__test_quality"),
+            words=F("slots__attempts__verdict__text"),
+            carried=F("slots__attempts__verdict__carried"),
+            study=F("slots__study__name"),
+        )
+    )
+    rows = [{**row, "outcome": row["outcome"].replace("_", " ")} for row in told]
+    return show(request, page, "examples/verdicts.html", verdicts=rows)
+
+
+@require_GET
+@curator_required
+def provenance(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show where the example comes from, under which licence, and what was done to it by whom."""
+    page = page_of(request, pk)
+    subjects = [
+        f"example:{page.example.pk}",
+        *(f"version:{pk}" for pk in page.example.versions.values_list("pk", flat=True)),
+    ]
+    entries = AuditEntry.objects.filter(subject__in=subjects).select_related("person")[:AUDIT_SHOWN]
+    libraries = page.example.libraries.all()
+    return show(request, page, "examples/provenance.html", entries=entries, libraries=libraries)
+
+
+@require_GET
+@curator_required
+def check_execution(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show an execution that a check rests on: outcome, rows, output, facts."""
+    seen = Example.objects.visible_to(request.user)
+    checked = Q(checks__version__example__in=seen)
+    found = Execution.objects.filter(checked).select_related("environment").distinct()
+    execution = get_object_or_404(found, pk=pk)
+    version = Version.objects.filter(checks__executions=execution).select_related("example__dataset").first()
+    rows = execution.rows.all()[:ROWS_SHOWN]
+    checks = [TITLES[name].lower() for name in execution.checks.values_list("name", flat=True)]
+    context = {
+        "execution": execution,
+        "version": version,
+        "rows": rows,
+        "checks": checks,
+        "job": execution.job,
+    }
+    return render_page(request, "examples/check_execution.html", context)
+
+
+def changes_between(older: Version, newer: Version) -> list[dict[str, Any]]:
+    """Return what differs, part by part: title, language, the text before and after."""
+    before, after = edit_of(older), edit_of(newer)
+    changes: list[dict[str, Any]] = [
+        {"title": title, "language": language, "before": getattr(before, name), "after": getattr(after, name)}
+        for title, name, language in PARTS
+        if getattr(before, name) != getattr(after, name)
+    ]
+    if older.context != newer.context:
+        changes.append(
+            {"title": "Context", "language": "python", "before": older.context, "after": newer.context}
+        )
+    small = [
+        ("Visible assertions", str(older.visible), str(newer.visible)),
+        ("Environment", older.environment.name, newer.environment.name),
+        ("Test functions that must pass", ", ".join(older.expected), ", ".join(newer.expected)),
+    ]
+    return changes + [
+        {"title": title, "short": True, "before": was, "after": is_now}
+        for title, was, is_now in small
+        if was != is_now
+    ]
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
