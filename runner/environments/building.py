@@ -25,6 +25,7 @@ from runner.environments.wheels import download_wheels
 RECIPE_LABEL = "org.benchwright.recipe"
 NAME_LABEL = "org.benchwright.environment"
 BUILD_SECONDS = 900
+SILENCE_SECONDS = 30
 
 Source = Literal["auto", "debian", "registry"]
 Progress = Callable[[str], None]
@@ -40,7 +41,7 @@ COPY wheels /tmp/wheels
 RUN PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir --no-index --find-links /tmp/wheels \\
     --require-hashes --only-binary :all: --no-compile --ignore-installed \\
     --root-user-action ignore -r /tmp/wheels/requirements.txt \\
- && (python3 -m compileall -q -j 0 "$(python3 -c 'import numpy, os; print(os.path.dirname(numpy.__path__[0]))')" || true) \\
+ && (python3 -m compileall -q -j 0 "$(python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" || true) \\
  && rm -rf /tmp/wheels
 """
 INVENTORY = """
@@ -121,16 +122,20 @@ def _build_base(
 
 
 def _registry_answers(client: docker.DockerClient, progress: Progress, *, required: bool) -> bool:
+    """Pull the published image; a registry that is silent for a while does not answer."""
+    progress(f"Pulling python:{PYTHON}-slim.")
+    usual, client.api.timeout = client.api.timeout, SILENCE_SECONDS
     try:
-        progress(f"Pulling python:{PYTHON}-slim.")
         client.images.pull("python", tag=f"{PYTHON}-slim")
-    except docker.errors.APIError as error:
+    except (docker.errors.APIError, requests.exceptions.RequestException) as error:
         if required:
             raise BuildFailed(
-                f"The registry gave no python:{PYTHON}-slim ({error.explanation}). "
+                f"The registry gave no python:{PYTHON}-slim ({getattr(error, 'explanation', None) or error}). "
                 "Check the engine's access to it, or build from the Debian mirror (source: debian)."
             ) from error
         return False
+    finally:
+        client.api.timeout = usual
     return True
 
 

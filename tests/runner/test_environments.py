@@ -11,7 +11,7 @@ import pytest
 
 from runner.environments import building
 from runner.environments.building import BuiltImage, build
-from runner.environments.recipe import RECIPES, BuildFailed, recipes
+from runner.environments.recipe import RECIPES, BuildFailed, Recipe, recipes
 from runner.environments.wheels import download_wheels
 
 
@@ -34,6 +34,24 @@ def test_an_image_of_another_recipe_is_not_taken_for_this_one(
     changed = replace(recipes()["plain"], requirements="# changed")
     assert build(changed, client=docker.from_env(timeout=60), progress=made.append).fresh
     assert changed.tag in made
+
+
+@pytest.mark.docker
+def test_a_layer_is_built_from_hashed_wheels_and_found_again(plain: BuiltImage) -> None:
+    text = recipes()["science"].requirements
+    six = text[text.index("six==") : text.index("threadpoolctl==")]
+    recipe = Recipe("tiny", "benchwright-test/tiny:1", "plain", six)
+    client = docker.from_env(timeout=300)
+    try:
+        first = build(recipe, client=client, progress=print)
+        second = build(recipe, client=client, progress=print)
+        assert (first.fresh, second.fresh, first.digest) == (True, False, second.digest)
+        assert dict(first.packages)["six"] == "1.17.0"
+        look = "import six, os; print(os.path.exists(six.__cached__), os.path.exists('/tmp/wheels'))"
+        said = client.containers.run(first.digest, ["python3", "-c", look], remove=True, network_mode="none")
+        assert said.decode().split() == ["True", "False"]
+    finally:
+        client.images.remove(recipe.tag, force=True)
 
 
 @pytest.mark.docker
@@ -75,6 +93,40 @@ def test_images_hold_no_setuid_file_and_nothing_of_the_build(plain: BuiltImage, 
     for image in (plain, science):
         said = client.containers.run(image.digest, ["python3", "-c", LOOK], remove=True, network_mode="none")
         assert json.loads(said) == [[], True, False]
+
+
+@pytest.mark.docker
+def test_the_published_base_image_is_made_fit_without_network(plain: BuiltImage, tmp_path: Path) -> None:
+    client = docker.from_env(timeout=300)
+    tag = "benchwright-test/python:3.13"
+    stand_in = not client.images.list("python:3.13-slim")
+    if stand_in:  # no registry answers here: our own image stands in for the published one
+        client.images.get(plain.digest).tag("python", "3.13-slim")
+    try:
+        building._docker_build(client, tmp_path, building.PLAIN_FROM_REGISTRY, tag, {"x": "y"}, print)
+        said = client.containers.run(tag, ["python3", "-c", LOOK], remove=True, network_mode="none")
+        assert json.loads(said) == [[], True, False]
+        assert client.images.get(tag).labels["x"] == "y"
+    finally:
+        client.images.remove(tag, force=True)
+        if stand_in:
+            client.images.remove("python:3.13-slim", noprune=True)
+
+
+@pytest.mark.docker
+def test_a_registry_that_must_answer_and_does_not_is_named(
+    plain: BuiltImage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = docker.from_env(timeout=60)
+
+    def refuse(*args: object, **named: object) -> None:
+        raise docker.errors.APIError("x", explanation="connection refused")
+
+    monkeypatch.setattr(client.images.__class__, "pull", refuse)
+    changed = replace(recipes()["plain"], requirements="# changed")
+    with pytest.raises(BuildFailed, match=r"connection refused.*Debian mirror"):
+        build(changed, client=client, progress=print, source="registry")
+    assert client.api.timeout == 60
 
 
 def test_every_package_of_a_recipe_is_fixed_by_version_and_hash() -> None:
