@@ -87,3 +87,24 @@ def test_a_script_called_by_another_can_be_executed(script: Path):
     called = any(f"scripts/{script.name}" in other.read_text() for other in (ROOT / "scripts").glob("*.sh"))
     sourced = script.name == "say.sh"
     assert sourced or not called or script.stat().st_mode & 0o111
+
+
+def tree() -> str:
+    """Return the picture of the tree in docs/architecture.md."""
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    return page.split("```")[1]
+
+
+@pytest.mark.parametrize("app", ["config", *OUR_APPS, "scripts"])
+def test_architecture_page_names_every_module_and_none_that_is_gone(app: str):
+    block = re.search(rf"^{app}/ .*\n((?:  .*\n)+)", tree(), re.M)
+    assert block, f"{app}/ is not in the tree"
+    left_of_words = [re.split(r"\s{2,}", line.strip())[0] for line in block[1].splitlines()]
+    named = {word for part in left_of_words for word in part.split()}
+    there = {
+        f"{path.name}/" if path.is_dir() else path.name
+        for path in (ROOT / app).iterdir()
+        if path.name not in ("__init__.py", "__pycache__", "apps.py", "migrations", "management")
+    }
+    assert sorted(there - named) == [], "not in docs/architecture.md"
+    assert sorted(named - there) == [], "in docs/architecture.md, but gone"
