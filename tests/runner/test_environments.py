@@ -39,15 +39,15 @@ def test_an_image_of_another_recipe_is_not_taken_for_this_one(
 @pytest.mark.docker
 def test_a_layer_is_built_from_hashed_wheels_and_found_again(plain: BuiltImage) -> None:
     text = recipes()["science"].requirements
-    six = text[text.index("six==") : text.index("threadpoolctl==")]
-    recipe = Recipe("tiny", "benchwright-test/tiny:1", "plain", six)
+    one = text[text.index("idna==") : text.index("itsdangerous==")]
+    recipe = Recipe("tiny", "benchwright-test/tiny:1", "plain", one)
     client = docker.from_env(timeout=300)
     try:
         first = build(recipe, client=client, progress=print)
         second = build(recipe, client=client, progress=print)
         assert (first.fresh, second.fresh, first.digest) == (True, False, second.digest)
-        assert dict(first.packages)["six"] == "1.17.0"
-        look = "import six, os; print(os.path.exists(six.__cached__), os.path.exists('/tmp/wheels'))"
+        assert "idna" in dict(first.packages)
+        look = "import idna, os; print(os.path.exists(idna.__cached__), os.path.exists('/tmp/wheels'))"
         said = client.containers.run(first.digest, ["python3", "-c", look], remove=True, network_mode="none")
         assert said.decode().split() == ["True", "False"]
     finally:
