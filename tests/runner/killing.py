@@ -113,6 +113,20 @@ def drill(point: str, place: Place, image: str) -> Result:
     return Result(point, died, json.loads(said), left_by(place.pids))
 
 
+def stop_while_it_runs(place: Place, image: str) -> tuple[dict[str, Any], list[str]]:
+    """End a worker in order while an execution runs, start another; return what came of it and what the first left."""
+    asking = place.start("tests.runner.asking", image, str(PATIENCE_SECONDS), "8", stdout=subprocess.PIPE)
+    assert asking.stdout
+    asking.stdout.readline()
+    with place.worker():
+        asking.stdout.readline()
+    left = left_by(place.pids)
+    with place.worker():
+        said = asking.stdout.read()
+        asking.wait(PATIENCE_SECONDS)
+    return json.loads(said), left
+
+
 def left_by(pids: list[int]) -> list[str]:
     """Return the containers that processes of these ids have left, given a moment to go."""
     left: list[str] = []

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from tests.runner.killing import drills_on_postgres, drills_on_sqlite
+from tests.runner.killing import (
+    ROWS,
+    Place,
+    drills_on_postgres,
+    drills_on_sqlite,
+    migrate,
+    stop_while_it_runs,
+)
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(300)]
 
 
 def test_an_execution_outlives_its_worker_on_sqlite(tmp_path, redis_url, plain):
-    results = drills_on_sqlite(tmp_path, redis_url, plain)
+    results = drills_on_sqlite(tmp_path, redis_url, plain.digest)
     assert [result for result in results if not result.holds] == []
 
 
@@ -18,3 +25,12 @@ def test_an_execution_outlives_its_worker_on_sqlite(tmp_path, redis_url, plain):
 def test_an_execution_outlives_its_worker_on_postgres(tmp_path, postgres_url, redis_url, plain):
     results = drills_on_postgres(tmp_path, postgres_url, redis_url, plain.digest)
     assert [result for result in results if not result.holds] == []
+
+
+def test_a_worker_that_is_stopped_puts_back_what_runs_and_leaves_no_container(tmp_path, redis_url, plain):
+    place = Place(tmp_path, {"REDIS_URL": redis_url})
+    migrate(place)
+    found, left = stop_while_it_runs(place, plain.digest)
+    assert left == []
+    assert (found["state"], found["outcome"], found["rows"]) == ("finished", "PASSED", ROWS)
+    assert found["tries"] == 1, "being stopped in order uses up no try"
