@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from runner.languages.python.inside.child import compiled
-from runner.languages.python.inside.reporter import TESTS_FILE, Reporter
+from runner.languages.python.inside.reporter import Reporter
+from runner.languages.python.inside.texts import TESTS_FILE
 from runner.languages.python.instrument import Instrumented, instrument
 
 SAMPLE = Path(__file__).parents[3] / "shared/data/exec_csn_sample.json"

@@ -173,6 +173,19 @@ def test_a_program_that_does_not_load_says_why_at_its_own_line(runs: Runs) -> No
     assert "supervisor" not in measurement.load_error
 
 
+@pytest.mark.parametrize("block", ["", "test_a()"])
+def test_an_exception_in_a_visible_test_shows_the_programs_own_lines(block: str, runs: Runs) -> None:
+    measurement = runs("def f(x):\n    return 1 / (x - 1)\n", TESTS, ("test_a",), block=block)
+    places = re.findall(r'File "(.*?)", line (\d+)', measurement.stderr)
+    assert places == [("tests.py", "2"), ("solution.py", "2")]
+    assert "assert f(1) == 2" in measurement.stderr
+    assert "return 1 / (x - 1)" in measurement.stderr
+
+
+def test_a_failed_assertion_needs_no_traceback(runs: Runs) -> None:
+    assert runs("def f(x):\n    return 0\n").stderr == ""
+
+
 def test_tests_that_do_not_compile_are_not_taken_for_the_programs_fault(runs: Runs) -> None:
     measurement = runs(RIGHT, "def test_a(:\n", ("test_a",), revealed=False)
     assert outcomes(measurement, ("test_a",)) == ["LOAD_ERROR", "NOT_RUN"]

@@ -18,6 +18,7 @@ INSIDE = (
     "runner.sandbox.inside.process",
     "runner.sandbox.inside.supervisor",
     "runner.languages.python.inside.network",
+    "runner.languages.python.inside.texts",
     "runner.languages.python.inside.reporter",
     "runner.languages.python.inside.child",
 )

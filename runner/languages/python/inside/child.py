@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-import linecache
 import os
 import sys
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from io import TextIOWrapper
@@ -17,10 +15,15 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from runner.languages.python.inside.network import NetworkWatch
-from runner.languages.python.inside.reporter import PROGRAM_FILE, TESTS_FILE, Reporter
-
-BLOCK_FILE = "block.py"
-ERROR_CHARS = 3000
+from runner.languages.python.inside.reporter import Reporter
+from runner.languages.python.inside.texts import (
+    BLOCK_FILE,
+    PROGRAM_FILE,
+    TESTS_FILE,
+    bounded,
+    remember,
+    told,
+)
 
 Namespace = dict[str, Any]
 LOCATED = (ast.stmt, ast.expr, ast.excepthandler, ast.arg, ast.keyword, ast.alias, ast.pattern)
@@ -180,32 +183,6 @@ def found(test: str, namespace: Namespace) -> Callable[[], Any]:
 async def awaited(result: Any) -> None:
     """Wait for anything that can be awaited, inside a loop."""
     await result
-
-
-def remember(filename: str, text: str) -> None:
-    """Let tracebacks and `inspect` show the lines of a text that is in no file."""
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-
-
-def told(error: BaseException) -> str:
-    """Return the traceback of an exception without our own frames."""
-    try:
-        trace = error.__traceback__
-        while trace is not None and trace.tb_frame.f_code.co_filename not in (
-            PROGRAM_FILE,
-            TESTS_FILE,
-            BLOCK_FILE,
-        ):
-            trace = trace.tb_next
-        return "".join(traceback.format_exception(type(error), error, trace))
-    except BaseException:
-        return "An exception that cannot be shown.\n"
-
-
-def bounded(text: str) -> str:
-    """Return the text, its middle left out when it is long."""
-    half = ERROR_CHARS // 2
-    return text if len(text) <= ERROR_CHARS else f"{text[:half]}\n[...]\n{text[-half:]}"
 
 
 def leave(status: int) -> None:

@@ -7,6 +7,8 @@ its key: that is what the canary is for (sandbox.md, e.4 and e.6).
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
 from hashlib import blake2s
 from json import dumps
 from os import getpid, write
@@ -15,10 +17,10 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any
 
+from runner.languages.python.inside.texts import PROGRAM_FILE, TESTS_FILE, line_of, told
+
 ROW_BYTES = 3800  # below PIPE_BUF with tag and line ends, so that one write is one row
 VALUE_CHARS = 400
-PROGRAM_FILE = "solution.py"
-TESTS_FILE = "tests.py"
 
 
 def shown(value: object) -> str:
@@ -43,16 +45,6 @@ def described(error: BaseException) -> str:
     said = f"{name}: {text}" if text else name
     line = line_of(BaseException.__dict__["__traceback__"].__get__(error), PROGRAM_FILE)
     return f"{said} ({PROGRAM_FILE}, line {line})" if line else said
-
-
-def line_of(trace: TracebackType | None, file: str) -> int | None:
-    """Return the innermost line of a file in a traceback."""
-    line = None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == file:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line
 
 
 def _bounded_repr() -> Repr:
@@ -128,12 +120,19 @@ def _halved(value: Any) -> Any:
     return value[: len(value) // 2] if isinstance(value, str) and len(value) > 40 else value
 
 
+def tell(error: BaseException) -> None:
+    """Print the traceback of what ended a test, where the program left somewhere to print it."""
+    with suppress(Exception):
+        print(told(error), file=sys.stderr, end="")
+
+
 class Test:
     """A test function while its body runs; swallows what ends it, so that a published block goes on."""
 
     def __init__(self, reporter: Reporter, test: str, assertions: int) -> None:
         self.reporter, self.test, self.assertions = reporter, test, assertions
         self.open: Assertion | None = None
+        self.failure: AssertionError | None = None
         self.reported: set[tuple[int, str]] = set()
         self.began = 0.0
 
@@ -146,6 +145,8 @@ class Test:
     def __exit__(self, kind: Any, error: BaseException | None, trace: TracebackType | None) -> bool:
         self.reporter.leave(self)
         spent = (perf_counter() - self.began) * 1000
+        if error is not None and error is not self.failure and self.reporter.revealed:
+            tell(error)
         if error is not None and self.open is not None:
             self.row(self.open, "FAILED", described(error) if self.reporter.revealed else "", [])
         self.reporter.ended(self.test, error, milliseconds=spent, line=line_of(trace, TESTS_FILE))
@@ -206,7 +207,10 @@ class Assertion:
             operands = [*self.operands.values()][:8] or ([] if isinstance(self.value, bool) else [self.value])
             values = [shown(value) for value in operands] if revealed else []
             test.row(self, "FAILED", _text(message) if revealed else "", values)
-        return AssertionError(*message)
+        failure = AssertionError(*message)
+        if test is not None:
+            test.failure = failure
+        return failure
 
 
 def _text(message: tuple[Any, ...]) -> str:
