@@ -33,7 +33,7 @@ def execute(execution_id: int) -> bool:
     Safe to call twice: one conditional UPDATE decides, and a second call does nothing. Whatever goes wrong on our
     side puts the execution back into the queue, and to `unjudged` after the last try.
     """
-    claim = claims.take(execution_id)
+    claim = None if boxes.closing() else claims.take(execution_id)
     if claim is None:
         return False
     execution = Execution.objects.select_related("environment").get(pk=execution_id)

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
+from runner import boxes
 from runner.events import announce
 from runner.execution import execute
 from runner.models import Environment, Execution
@@ -31,9 +32,14 @@ def enqueue(job: Job, *, environment: Environment, queue: str, listener: str = "
 
 
 def execute_now(job: Job, *, environment: Environment, queue: str = Execution.Queue.BULK) -> Execution:
-    """Execute the job in this process, which is a worker or a command, and return it finished or unjudged."""
+    """Execute the job in this process, which is a worker or a command, and return it finished or unjudged.
+
+    Raises boxes.Closing where the process is about to end; the execution then stays in the queue.
+    """
     execution = _save(job, environment=environment, queue=queue, listener="")
     while execution.is_open:
+        if boxes.closing():
+            raise boxes.Closing
         if not execute(execution.pk):
             time.sleep(LOOK_AGAIN_SECONDS)
         execution.refresh_from_db()
@@ -63,6 +69,26 @@ def supersede(listener: str, *, among: QuerySet[Execution] | None = None) -> int
             execution.refresh_from_db(fields=["sequence"])
             transaction.on_commit(partial(announce, execution))
     return replaced
+
+
+def try_again(execution: Execution) -> bool:
+    """Put an unjudged execution back into the queue with all its tries, and return whether it was one.
+
+    For when the cause is gone: an engine that is back, an environment that is built by now.
+    """
+    again = Execution.objects.filter(pk=execution.pk, state=Execution.State.UNJUDGED).update(
+        state=Execution.State.QUEUED,
+        reason="",
+        tries=0,
+        retry_at=None,
+        finished_at=None,
+        sequence=F("sequence") + 1,
+    )
+    if again:
+        execution.refresh_from_db()
+        transaction.on_commit(partial(wake, execution.pk, queue=execution.queue))
+        transaction.on_commit(partial(announce, execution))
+    return bool(again)
 
 
 def ahead_of(execution: Execution) -> int:

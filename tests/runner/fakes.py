@@ -66,6 +66,7 @@ def sandboxed(
     fake = FakeSandbox(*scripts)
     with monkeypatch.context() as patch:
         patch.setattr(boxes, "sandbox", lambda: fake)
+        patch.setattr(boxes, "closing", lambda: fake.closed)
         patch.setattr(boxes, "remove", lambda name: fake.names.append(f"removed {name}"))
         yield fake
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from runner import waking
+from runner import boxes, waking
+from runner.execution import execute
 from runner.models import Execution
-from runner.queueing import ahead_of, enqueue, execute_now, supersede
+from runner.queueing import ahead_of, enqueue, execute_now, supersede, try_again
 from runner.sandbox.base import SandboxUnavailable
 from tests.runner.fakes import PASSED, a_job, built_environment, sandboxed
 
@@ -103,3 +104,33 @@ def test_one_knows_how_many_wait_ahead():
     first, second = ask(environment), ask(environment)
     enqueue(a_job(), environment=environment, queue="bulk")
     assert [ahead_of(first), ahead_of(second)] == [0, 1]
+
+
+def test_an_unjudged_execution_can_be_tried_again_with_all_its_tries(monkeypatch):
+    execution = ask(built_environment())
+    assert not try_again(execution), "it is queued already"
+    Execution.objects.filter(pk=execution.pk).update(state="unjudged", reason="No engine.", tries=3)
+    assert try_again(execution)
+    assert (execution.state, execution.reason, execution.tries) == ("queued", "", 0)
+    with sandboxed(monkeypatch, PASSED):
+        assert execute(execution.pk)
+    assert Execution.objects.get(pk=execution.pk).outcome == "PASSED"
+
+
+def test_a_process_that_is_about_to_end_takes_nothing_on(monkeypatch):
+    environment = built_environment()
+    with sandboxed(monkeypatch, PASSED) as fake:
+        fake.close()
+        assert not execute(ask(environment).pk)
+        with pytest.raises(boxes.Closing):
+            execute_now(a_job(), environment=environment)
+    assert set(Execution.objects.values_list("state", flat=True)) == {"queued"}
+
+
+def test_what_runs_when_the_process_ends_goes_back_without_using_up_a_try(monkeypatch):
+    execution = ask(built_environment())
+    with sandboxed(monkeypatch, SandboxUnavailable("The box ended before its job did.")) as fake:
+        monkeypatch.setattr(fake, "run", lambda *_, **__: fake.close() or 1 / 0)
+        assert execute(execution.pk)
+    execution.refresh_from_db()
+    assert (execution.state, execution.tries, execution.retry_at) == ("queued", 0, None)
