@@ -7,11 +7,13 @@ import asyncio
 import json
 import os
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from runner.languages.python import parsing
 from runner.languages.python.inside.child import compiled
 from runner.languages.python.inside.reporter import Reporter
 from runner.languages.python.inside.texts import TESTS_FILE
@@ -193,6 +195,32 @@ def test_names_are_fresh_each_time_and_never_those_of_the_text() -> None:
 
 def test_a_text_that_does_not_parse_is_passed_on_as_it_is() -> None:
     assert instrument("def test_a(:\n", "", ("test_a",)).tests.source == "def test_a(:\n"
+
+
+def test_several_threads_may_instrument_at_once() -> None:
+    """CPython's own parser fails here now and then without the lock, see runner/languages/python/parsing.py."""
+    texts = [
+        "def test_a():\n" + "".join(f"    assert [{n}, ({k}, {{{k}: {n}}})]\n" for k in range(300))
+        for n in range(40)
+    ]
+    with ThreadPoolExecutor(4) as threads:
+        made = list(threads.map(lambda text: instrument(text, "", ("test_a",)), texts))
+    assert all(len(one.planned) == 300 for one in made)
+
+
+def test_parsing_outlasts_a_spurious_fault_and_keeps_a_true_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    faults = [SystemError("AST constructor recursion depth mismatch")] * 3
+    true_parse = ast.parse
+
+    def now_and_then(source: str, filename: str) -> ast.Module:
+        if faults:
+            raise faults.pop()
+        return true_parse(source, filename)
+
+    monkeypatch.setattr(parsing.ast, "parse", now_and_then)
+    assert len(parsing.parse("x = 1").body) == 1
+    with pytest.raises(SyntaxError):
+        parsing.parse("x = ")
 
 
 def records() -> list[dict[str, Any]]:

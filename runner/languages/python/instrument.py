@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from runner.languages.python.parsing import parse
+
 MAIN = "__main__"
 PLACEHOLDER = "_" + secrets.token_hex(12)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -59,8 +61,8 @@ def instrument(tests: str, block: str, expected: Sequence[str]) -> Instrumented:
 def _instrument(tests: str, block: str, expected: tuple[str, ...]) -> Instrumented:
     planned: list[Planned] = []
     try:
-        tree = ast.parse(tests)
-        block_tree = ast.parse(block)
+        tree = parse(tests)
+        block_tree = parse(block)
         rewriter = _Rewriter(expected, planned)
         rewriter.visit(tree)
         if MAIN in expected:
@@ -82,7 +84,7 @@ def _text(tree: ast.Module) -> Text:
     ast.fix_missing_locations(tree)
     source = ast.unparse(tree)
     lines = [0] * (source.count("\n") + 1)
-    for old, new in zip(_located(tree), _located(ast.parse(source)), strict=True):
+    for old, new in zip(_located(tree), _located(parse(source)), strict=True):
         lines[new.lineno - 1] = lines[new.lineno - 1] or old.lineno
     for index in range(len(lines)):
         lines[index] = lines[index] or (lines[index - 1] if index else 1)
