@@ -102,6 +102,7 @@ def _ended_at(progress: Progress, now: datetime) -> datetime | None:
 def _end(attempt: Attempt, *, ended_at: datetime, now: datetime, gave_up_reason: str = "") -> bool:
     """End the work of an open attempt once; later calls change nothing and return False."""
     open_one = Attempt.objects.filter(pk=attempt.pk, state=Attempt.State.OPEN)
+    ended_at = max(ended_at, attempt.started_at)  # clocks of two web processes may differ a little
     with transaction.atomic():
         ended = open_one.update(
             state=Attempt.State.SUBMITTED, ended_at=ended_at, gave_up_reason=gave_up_reason
@@ -109,6 +110,7 @@ def _end(attempt: Attempt, *, ended_at: datetime, now: datetime, gave_up_reason:
         if ended:
             attempt.pauses.filter(ended_at=None).update(ended_at=now)
             hold(attempt, until=now + VERDICT_LEASE)
+            attempt.slot.lease_end = now + VERDICT_LEASE
     attempt.refresh_from_db(fields=["state", "ended_at", "gave_up_reason"])
     return bool(ended)
 

@@ -40,6 +40,13 @@ def test_a_submission_that_passed_ends_the_work_at_its_own_time(ann):
     assert suggested_outcome(attempt, progress_of(attempt)) == "solved"
 
 
+def test_a_clock_that_is_behind_ends_no_attempt_before_its_start(ann):
+    attempt = make_attempt(ann)
+    give_up(attempt, reason="no idea", now=attempt.started_at - timedelta(seconds=1))
+    assert attempt.ended_at == attempt.started_at
+    assert beats.active_seconds(attempt) == 0
+
+
 def test_a_failed_submission_ends_the_work_only_when_none_is_left(ann):
     attempt = make_attempt(ann, submissions=2)
     submitted(attempt, Outcome.FAILED, key="1")
