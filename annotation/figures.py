@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.study.intervals import Rate
-from annotation.study.rates import Figure
+from annotation.study.rates import VERSIONS_NOT_CLUSTERED, Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,15 @@ class Line:
     left_out: str = ""
 
 
-def line(label: str, rate: Rate, denominator: str, exclusions: Mapping[str, int] | None = None) -> Line:
-    """Return the line of a rate; `more` says what the interval over annotators is, or why there is none."""
+def line(
+    label: str,
+    rate: Rate,
+    denominator: str,
+    exclusions: Mapping[str, int] | None = None,
+    *,
+    brief: bool = False,
+) -> Line:
+    """Return the line of a rate; `more` says what the interval over annotators is, or why (not `brief`) there is none."""
     wilson, cluster = rate.wilson, rate.cluster
     return Line(
         label=label,
@@ -36,14 +43,16 @@ def line(label: str, rate: Rate, denominator: str, exclusions: Mapping[str, int]
         high=_position(wilson.high) if wilson else None,
         outer_low=_position(cluster.low) if cluster else None,
         outer_high=_position(cluster.high) if cluster else None,
-        more=_over_annotators((cluster.low, cluster.high) if cluster else None, rate.cluster_reason),
+        more=_over_annotators(
+            (cluster.low, cluster.high) if cluster else None, rate.cluster_reason if rate.total else "", brief
+        ),
         left_out=in_words(exclusions or {}),
     )
 
 
-def line_of(figure: Figure, label: str = "") -> Line:
+def line_of(figure: Figure, *, brief: bool = False) -> Line:
     """Return the line of a study's figure."""
-    return line(label or figure.name, figure.rate, figure.denominator, figure.exclusions)
+    return line(figure.name, figure.rate, figure.denominator, figure.exclusions, brief=brief)
 
 
 def line_of_json(figure: Mapping[str, Any]) -> Line:
@@ -58,7 +67,7 @@ def line_of_json(figure: Mapping[str, Any]) -> Line:
         high=_position(high),
         outer_low=_position(outer_low),
         outer_high=_position(outer_high),
-        more=_over_annotators(figure["cluster"], figure["cluster_reason"]),
+        more=_over_annotators(figure["cluster"], figure["cluster_reason"] if figure["total"] else ""),
         left_out=in_words(figure["exclusions"]),
     )
 
@@ -72,7 +81,10 @@ def _position(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def _over_annotators(interval: Any, reason: str) -> str:
+def _over_annotators(interval: Any, reason: str, brief: bool = False) -> str:
+    """Return the interval over annotators in words; nothing where it does not apply, as to versions."""
     if interval:
         return f"over annotators {100 * interval[0]:.0f} to {100 * interval[1]:.0f}"
-    return f"over annotators undefined: {reason}" if reason else ""
+    if not reason or reason == VERSIONS_NOT_CLUSTERED:
+        return ""
+    return "over annotators undefined" if brief else f"over annotators undefined: {reason}"

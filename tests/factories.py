@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.models import Attempt, Run, Slot, Study, StudyPerson, User, Verdict
+from annotation.models import Attempt, Beat, Run, Slot, Study, StudyPerson, User, Verdict
 from examples.importing.base import content_hash
 from examples.models import Check, Dataset, Example, Version
 from runner.models import Environment, Execution
@@ -172,4 +172,22 @@ def make_submission(attempt: Attempt, *, passed: bool, number: int = 1) -> Run:
         function="return a + b",
         sha256="0" * 64,
         execution=execution,
+    )
+
+
+def make_beats(attempt: Attempt) -> None:
+    """Add a beat every 15 s from start to end, of somebody who types all the time."""
+    assert attempt.ended_at is not None
+    seconds = int((attempt.ended_at - attempt.started_at).total_seconds())
+    Beat.objects.bulk_create(
+        [
+            Beat(
+                attempt=attempt,
+                at=attempt.started_at + timedelta(seconds=second),
+                tab="t",
+                visible=True,
+                ms_since_input=1000,
+            )
+            for second in range(0, seconds + 1, 15)
+        ]
     )

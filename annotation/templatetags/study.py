@@ -16,6 +16,12 @@ register = Library()
 register.simple_tag(time_curve)
 
 
+@register.filter
+def limit(seconds: float) -> str:
+    """Return a limit as people say it: 30 min, 90 s."""
+    return f"{seconds / 60:g} min" if seconds >= 60 and seconds % 30 == 0 else f"{seconds:g} s"
+
+
 @register.simple_tag
 def forest_line(line: Line, *, hollow: bool = False) -> SafeString:
     """Return the line of a `ul.forest`."""

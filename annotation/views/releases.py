@@ -179,7 +179,9 @@ def _draft_page(
 
 
 def _frozen_page(request: HttpRequest, found: Release) -> HttpResponse:
-    files = list(found.files.visible_to(request.user).defer("content").order_by("name"))
+    files = list(
+        found.files.visible_to(request.user).select_related("split").defer("content").order_by("name")
+    )
     manifest = json.loads(found.files.get(name=MANIFEST).content)
     private = {name for name, split in manifest["splits"].items() if split["held_out"]}
     context = {
@@ -188,8 +190,8 @@ def _frozen_page(request: HttpRequest, found: Release) -> HttpResponse:
         "size": sum(file.size_bytes for file in files),
         "manifest": manifest,
         "splits": [
-            {**split, "name": name, "human": line_of_json(manifest["human"][name][0])}
-            for name, split in manifest["splits"].items()
+            {**manifest["splits"][name], "name": name, "human": line_of_json(manifest["human"][name][0])}
+            for name in found.splits.order_by("pk").values_list("name", flat=True)
         ],
         "human": [line_of_json(figure) for figure in manifest["human"]["all"]],
         "hidden": bool(private) and not request.user.curates,
@@ -201,6 +203,7 @@ def _frozen_page(request: HttpRequest, found: Release) -> HttpResponse:
 
 
 def _first_split(files: list[ReleaseFile]) -> dict[str, Any]:
-    """Return name and hash of the split that the page's example downloads; nothing where there is none to see."""
-    file = next((file for file in files if file.split_id), None)
+    """Return split and file that the page's example downloads, an open one first; nothing where there is none to see."""
+    own = [file for file in files if file.split is not None]
+    file = min(own, key=lambda file: bool(file.split and file.split.held_out), default=None)
     return {"split": file.name.removesuffix(".jsonl"), "file": file.name} if file else {}

@@ -26,17 +26,18 @@ def results(request: HttpRequest, name: str) -> HttpResponse:
     found = study_results(study)
     rates = found.rates
     figures = [rates.solved, rates.solved_at_first, *rates.within] if rates.within else [rates.solved]
+    by_name = {figure.name: figure for figure in rates.difficulty}
     context = {
         "study": study,
         "results": found,
         "people": len({row.annotator for row in found.rows}),
         "versions": len({row.version_id for row in found.rows}),
         "rates": [line_of(each) for each in (*figures, rates.versions_by_one, rates.versions_by_majority)],
-        "difficulty": [line_of(each) for each in rates.difficulty],
-        "by_level": [line(level, rate, "attempts") for level, rate in found.by_level],
+        "difficulty": [line_of(by_name[level], brief=True) for level in study.difficulty_levels],
+        "by_level": [line(level, rate, "attempts", brief=True) for level, rate in found.by_level],
         "marks": marks(found.times),
-        "reported": line("as reported", rates.solved.rate, "attempts"),
-        "unfiltered": line("nothing left out", found.nothing_left_out, "attempts"),
+        "reported": line("as reported", rates.solved.rate, "attempts", brief=True),
+        "unfiltered": line("nothing left out", found.nothing_left_out, "attempts", brief=True),
         "left_out": rates.solved.exclusions,
         "tables": list(TABLES),
         "time_left_out": in_words(found.times.exclusions),

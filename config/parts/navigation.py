@@ -10,6 +10,7 @@ from config.access import Role
 
 _CURATING = (
     ("Examples", "examples"),
+    ("Adjudication", "adjudication"),
     ("Studies", "studies"),
     ("Releases", "releases"),
     ("Operations", "operations"),

@@ -233,3 +233,6 @@ def test_description_and_documentation_are_served_from_our_origin(db):
     assert "<style" not in page
     assert "http://" not in page.replace("http://testserver", "")
     assert client.get("/api/docs/?script=").status_code == 200
+    assert "img-src 'self' data:" in client.get("/api/docs/")["Content-Security-Policy"]
+    assert "unsafe" not in client.get("/api/docs/")["Content-Security-Policy"]
+    assert "data:" not in client.get("/accounts/login/")["Content-Security-Policy"]
