@@ -36,20 +36,16 @@ class Child:
 
     def start(self) -> None:
         """Start the process in a session of its own; the kernel ends it should its parent be killed."""
-        who = (
-            {"user": self.account.uid, "group": self.account.gid, "extra_groups": []} if self.account else {}
-        )
         parent = os.getpid()
         self._began, self._again_at = time.monotonic(), None
-        self.process = subprocess.Popen(  # type: ignore[call-overload] # mypy cannot follow **who
-            list(self.command),
+        self.process = subprocess.Popen(
+            [*(self.account.entrance if self.account else ()), *self.command],
             env=dict(self.environment),
             stdin=subprocess.DEVNULL,
             pass_fds=self.handed,
             start_new_session=True,
             # Safe here, since this parent has no other thread: nothing can hold a lock at the fork.
             preexec_fn=lambda: _end_with(parent),
-            **who,
         )
 
     @property

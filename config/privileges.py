@@ -7,25 +7,29 @@ import pwd
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from config.openings import entrance_for, setpriv
 
 NAME = "benchwright"
 
 
 @dataclass(frozen=True)
 class Account:
-    """An unprivileged account of this host."""
+    """An unprivileged account of this host. `entrance` are the words before a command that is to run under it."""
 
     name: str
     uid: int
     gid: int
+    entrance: tuple[str, ...] = ()
 
 
 def web_account(data: Path, *, clone: Path) -> Account | None:
     """Return the account that is to serve, with the data directory made its own; None when not started as root.
 
-    None also where the account cannot read this clone, as in root's home: then a line says so, and what to do.
+    A clone in a directory that is closed to the account, such as root's home, is opened to its processes alone
+    (openings.py). None where that cannot be had either: then a line says so, and what to do.
     """
     if os.geteuid() != 0:
         return None
@@ -34,10 +38,13 @@ def web_account(data: Path, *, clone: Path) -> Account | None:
         _warn("there is no account to serve from, and useradd is not installed")
         return None
     _own(data, account)
-    if not _can_serve(account, clone):
-        _warn(f"the account {account.name} cannot read {clone}, {data} or the Python of {sys.prefix}")
-        return None
-    return account
+    needs = [clone, data, Path(sys.prefix), Path(sys.base_prefix)]
+    for entrance in (setpriv(account.uid, account.gid), entrance_for(account.uid, account.gid, needs)):
+        entering = replace(account, entrance=tuple(entrance))
+        if entrance and _can_serve(entering, clone):
+            return entering
+    _warn(f"the account {account.name} cannot read {clone}, {data} or the Python of {sys.prefix}")
+    return None
 
 
 def _account(name: str) -> Account | None:
@@ -71,19 +78,11 @@ def _own(data: Path, account: Account) -> None:
 
 def _can_serve(account: Account, clone: Path) -> bool:
     """Return whether the account can run this Python on this clone and read the settings."""
+    command = [*account.entrance, sys.executable, "-c", "import django, config.settings"]
     try:
-        tried = subprocess.run(
-            [sys.executable, "-c", "import django, config.settings"],
-            cwd=clone,
-            user=account.uid,
-            group=account.gid,
-            extra_groups=[],
-            capture_output=True,
-            check=False,
-        )
-    except PermissionError:
+        return subprocess.run(command, cwd=clone, capture_output=True, check=False).returncode == 0
+    except OSError:
         return False
-    return tried.returncode == 0
 
 
 def _warn(why: str) -> None:

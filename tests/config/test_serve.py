@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import pwd
 import signal
 import socket
 import subprocess
@@ -102,6 +103,10 @@ def test_a_site_serves_restarts_what_dies_and_leaves_nothing_behind(site):
     assert wait_for(lambda: site.health()["broker"] == "ok")
     assert wait_for(lambda: site.health()["worker"] != "unknown")
     before = site.children()
+    if os.geteuid() == 0:
+        owners = {name: Path(f"/proc/{pid}").stat().st_uid for name, pid in before.items()}
+        assert owners["config.web"] == owners["redis"] == pwd.getpwnam("nobody").pw_uid
+        assert owners["config.work"] == 0
 
     os.kill(before["config.web"], signal.SIGKILL)
     assert site.health()["database"] == "ok", "the socket is the parent's: the next web process answers"
