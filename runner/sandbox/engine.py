@@ -133,20 +133,22 @@ class Engine:
         `keeper` is the sandbox that answers for the box; `life_seconds` is when the reaper may take it.
         """
         name = name or f"benchwright-{secrets.token_hex(8)}"
+        host = self.facts | {"image": settings.image}
         with plainly(f"Starting a box from {settings.image}"):
             box_id = self._create(settings, name, self._labels(keeper, life_seconds))
+        stream = None
         try:
             with plainly("Starting the box"):
                 stream = self._attach(box_id)
                 self.api.start(box_id)
             ready = self._ready(stream)
         except SandboxUnavailable:
+            if stream is not None:
+                stream.close()
             self.remove(box_id)
             raise
         facts = {key: str(value) for key, value in ready.items() if key != "kind"}
-        return Box(
-            box_id, name, settings, stream, self.facts | facts | {"image": settings.image}, time.monotonic()
-        )
+        return Box(box_id, name, settings, stream, host | facts, time.monotonic())
 
     def _create(self, settings: BoxSettings, name: str, labels: dict[str, str]) -> str:
         return str(self.api.create_container(**create_options(self.api, settings, name, labels))["Id"])

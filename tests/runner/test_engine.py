@@ -82,6 +82,26 @@ def test_the_reaper_takes_boxes_of_dead_owners_and_late_ones_only(
     assert not {orphan.id, late.id} & left
 
 
+@pytest.mark.docker
+def test_a_box_that_does_not_get_ready_leaves_nothing(
+    engine: Engine, plain: BuiltImage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = BoxSettings.of(plain.digest, language("python"), 0, Limits.for_cpu(1))
+    monkeypatch.setattr(type(settings.language), "command", lambda self: ["python3", "-c", "1/0"])
+    keeper = f"broken-{time.monotonic_ns()}"
+    with pytest.raises(SandboxUnavailable, match=r"ended before its job did.*ZeroDivisionError"):
+        engine.start(settings, keeper=keeper)
+    engine.remove_all(keeper)
+    monkeypatch.setattr("runner.sandbox.engine.START_SECONDS", 0.5)
+    monkeypatch.setattr(type(settings.language), "command", lambda self: ["sleep", "60"])
+    with pytest.raises(SandboxUnavailable, match="not ready within"):
+        engine.start(settings, keeper=keeper)
+    until = time.monotonic() + 20
+    while engine.boxes(keeper) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert engine.boxes(keeper) == []
+
+
 def test_an_owner_is_known_by_host_process_and_start() -> None:
     me = Owner.this_process()
     assert Owner.parse(str(me)) == me
