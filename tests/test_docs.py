@@ -89,6 +89,12 @@ def test_a_script_called_by_another_can_be_executed(script: Path):
     assert sourced or not called or script.stat().st_mode & 0o111
 
 
+def test_every_decision_is_listed():
+    folder = ROOT / "docs" / "decisions"
+    listed = set(re.findall(r"\]\(([^)]+)\)", (folder / "README.md").read_text()))
+    assert listed == {path.name for path in folder.glob("*.md")} - {"README.md"}
+
+
 def tree() -> str:
     """Return the picture of the tree in docs/architecture.md."""
     page = (ROOT / "docs" / "architecture.md").read_text()
