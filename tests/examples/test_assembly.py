@@ -146,6 +146,25 @@ def test_the_function_is_found_wherever_it_stands(answer):
     assert result_of(got.program, "Outer.Inner.m(1)") == 7
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "        def m(a, b=2):\n            return a * b\n",
+        "\n        # about\n        @staticmethod\n        def m(a, b=2):\n\n            return a * b\n\n",
+        "    import os\n    def m(a, b=2):\n        return a * b",
+    ],
+)
+def test_a_method_copied_with_its_indentation_is_the_function_and_no_body(answer):
+    got = put(CONTEXT, "Outer.Inner.m", answer)
+    assert result_of(got.program, "Outer.Inner.m(3, 4)") == 12
+    assert got.error is None
+
+
+def test_a_body_with_a_function_of_the_same_name_inside_stays_a_body():
+    got = put(CONTEXT, "Outer.Inner.m", "    def m(a):\n        return a + 1\n    return m(a)\n")
+    assert result_of(got.program, "Outer.Inner.m(3)") == 4
+
+
 def test_a_body_of_two_functions_after_a_completion_keeps_the_second_one_outside():
     got = put("def f(a):\n    return 0\n", "f", "    return g(a)\n\n\ndef g(a):\n    return a + 1\n")
     assert result_of(got.program, "f(1), g(1)") == (2, 2)

@@ -58,7 +58,7 @@ class Reading:
 def read(lines: list[Line], opening: Opening) -> Reading:
     """Return what an answer's lines hold; where no door opens, all of it as code before the function."""
     tree, error = parsed(lines)
-    reading = _found(tree, lines, opening) if tree else None
+    reading = _found(tree, lines, opening) if tree else _moved_in(lines, opening)
     if reading:
         return reading
     fenced = _fenced(lines) if tree is None else []
@@ -135,6 +135,14 @@ def _found(tree: ast.Module, lines: list[Line], opening: Opening) -> Reading | N
         ]
         reading.beside = [(each, _lines_of(each, lines)) for each in others]
     return reading
+
+
+def _moved_in(lines: list[Line], opening: Opening) -> Reading | None:
+    """Return the reading of a function that was copied with the indentation of its class; None for a body."""
+    first = next((line.text for line in lines if line.text.strip()), "")
+    outer = relocated(lines, indentation.of(first), "")
+    tree, _ = parsed(outer)
+    return _found(tree, outer, opening) if tree and not _is_body(tree) else None
 
 
 def _fits(parent: ast.ClassDef | None, classes: Sequence[str]) -> bool:
