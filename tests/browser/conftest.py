@@ -1,6 +1,7 @@
 """Fixtures of the browser tests.
 
 worker      a worker process with real containers; gives the plain environment, built
+bulk_worker the same for every queue and environment: it imports and checks as well
 site        address of a real server (uvicorn, pages and sockets) on the database of the test, SQLite or Postgres
 sign_in     sign_in(page, user): the page's browser is signed in as that account, without the form
 axe         axe(page): the violations axe-core finds on the page as it stands, each as one line
@@ -13,6 +14,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -120,42 +122,60 @@ def _environment(database: str, redis: str, room: Path) -> dict[str, str]:
 @pytest.fixture
 def worker(served: Site, redis_url: str, tmp_path: Path) -> Iterator[Environment]:
     """A worker process with real containers beside the site; gives the plain environment, built."""
-    docker = pytest.importorskip("docker")
-    from django.conf import settings
-    from django.db import connection
-    from django.utils import timezone
+    plain = _built("plain")
+    with _working(_environment(_database(), redis_url, tmp_path), tmp_path / "worker.log", ["interactive"]):
+        yield plain
 
-    from runner.environments.building import build
-    from runner.environments.recipe import recipes
+
+@pytest.fixture
+def bulk_worker(served: Site, redis_url: str, tmp_path: Path) -> Iterator[dict[str, Environment]]:
+    """A worker of every queue on the site's own data, which finds what is uploaded there; gives every environment."""
+    built = {name: _built(name) for name in ("plain", "science")}
+    environment = _environment(_database(), redis_url, served.log.parent)
+    with _working(environment, tmp_path / "worker.log", ["interactive", "bulk"]):
+        yield built
+
+
+def _built(name: str) -> Environment:
+    """Return an environment with its image; skips the test where there is no engine, or none can be built."""
+    from runner.environments.recipe import BuildFailed, recipes
+    from runner.provisioning import provision
 
     try:
-        client = docker.from_env(timeout=600)
-        client.ping()
-    except docker.errors.DockerException as reason:
-        pytest.skip(f"no Docker engine: {reason}")
-    built = build(recipes()["plain"], client=client, progress=print)
-    plain, _ = Environment.objects.update_or_create(
-        name="plain", defaults={"image_digest": built.digest, "built_at": timezone.now()}
-    )
-    environment = _environment(database_url(connection.settings_dict), redis_url, tmp_path)
-    log = tmp_path / "worker.log"
+        return provision(recipes()[name], progress=print)
+    except BuildFailed as reason:
+        pytest.skip(f"no Docker engine, or no image {name}: {reason}")
+
+
+@contextmanager
+def _working(environment: dict[str, str], log: Path, queues: list[str]) -> Iterator[None]:
+    """Run a worker process until the block ends, entered once it and its engine have answered."""
+    from django.conf import settings
+
+    command = [sys.executable, "-m", "config.work", *queues]
     with log.open("wb") as out:
-        command = [sys.executable, "-m", "config.work", "interactive"]
         process = subprocess.Popen(command, env=environment, stdout=out, stderr=out, cwd=settings.BASE_DIR)
-    wait_until(
-        lambda: Worker.objects.filter(engine_error="").exists(), "the worker", process=process, log=log
-    )
-    yield plain
-    process.terminate()
-    process.wait(30)
+    try:
+        wait_until(
+            lambda: Worker.objects.filter(engine_error="").exists(), "the worker", process=process, log=log
+        )
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _database() -> str:
+    """Return the address of the database this test is on."""
+    from django.db import connection
+
+    return database_url(connection.settings_dict)
 
 
 @pytest.fixture
 def served(transactional_db: None, serve: Serve) -> Site:
     """The site on the database this test is on."""
-    from django.db import connection
-
-    return serve(database_url(connection.settings_dict))
+    return serve(_database())
 
 
 @pytest.fixture
