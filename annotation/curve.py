@@ -18,12 +18,14 @@ MOST_TICKS = 6
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The curve at one moment: counts where nobody was censored before it, shares always."""
+    """The curve at one moment; behind a censored attempt shares are no counts any more, and both counts are None."""
 
     words: str
     at_risk: int
     solved: float
+    solved_count: int | None
     unsolved: float
+    unsolved_count: int | None
     band: Interval | None
 
 
@@ -150,6 +152,8 @@ def _mark(times: TimeToSolve, at: float) -> Mark:
         words=f"{at / 60:g} min" if at >= 60 else f"{at:g} s",
         at_risk=later.at_risk if later else 0,
         solved=point.solved,
+        solved_count=round(point.solved * times.started) if point.band else None,
         unsolved=point.unsolved,
+        unsolved_count=round(point.unsolved * times.started) if point.band else None,
         band=point.band,
     )

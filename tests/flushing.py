@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from django.db.backends.sqlite3.operations import DatabaseOperations
+from django.db.backends.sqlite3.base import DatabaseOperations
 
 triggers = import_module("examples.migrations.0003_frozen_release_triggers")
 
