@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.db.models import Case, F, JSONField, Value, When
+from django.db.models import Case, IntegerField, When
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 
 from examples.checking.run import CHECKS, TITLES
 from examples.models import Check, Example, Version
@@ -135,17 +137,15 @@ def in_words(marks: Iterable[Mark]) -> str:
 
 def _checks(versions: Sequence[int]) -> dict[int, _Found]:
     """Return the states of the checks by version; of the evidence only how many assertions were reached."""
-    reached = Case(
-        When(name="tests_ran", then=F("evidence__assertions")), default=Value(None), output_field=JSONField()
-    )
+    reached = Case(When(name="tests_ran", then=Cast(KT("evidence__assertions"), IntegerField())))
     states: dict[int, dict[str, str]] = defaultdict(dict)
-    assertions: dict[int, Any] = {}
+    assertions: dict[int, int] = {}
     told = (
         Check.objects.filter(version__in=versions).order_by().values_list("version", "name", "state", reached)
     )
     for version, name, state, count in told:
         states[version][name] = state
-        if isinstance(count, int):
+        if count is not None:
             assertions[version] = count
     return {version: _Found(found, assertions.get(version)) for version, found in states.items()}
 

@@ -17,6 +17,7 @@ from examples.rows import MARKS, NOT_RUN, RUNNING, WAITING, Mark
 from examples.visible import assertion_lines
 
 RUNS_SHOWN = 10
+NO_RUN = {"outcome": "", "seed": None, "cpu_seconds": None, "wall_seconds": None, "failure": ""}
 # How often a flake must not show to be missed, for the table beside the form: failing once in so many executions.
 ONE_IN = (4, 10, 20, 100)
 
@@ -74,7 +75,7 @@ class Miss:
     by_more: str
 
 
-def context_shown(version: Version) -> ContextShown:
+def shown_context(version: Version) -> ContextShown:
     """Return the context with its hole where the body belongs."""
     data = version.context.encode()
     before, after = data[: version.gap].decode(), data[version.gap :].decode()
@@ -86,7 +87,7 @@ def context_shown(version: Version) -> ContextShown:
     return ContextShown(before + after, before.count("\n") + (0 if indentation else 1), lines)
 
 
-def tests_shown(version: Version) -> TestsShown:
+def shown_tests(version: Version) -> TestsShown:
     """Return the tests with the border between what is visible and what is hidden."""
     text = test_source(segments_of(version))
     try:
@@ -97,7 +98,7 @@ def tests_shown(version: Version) -> TestsShown:
     return TestsShown(text, shown[-1][1] if shown else 0, len(shown), len(lines))
 
 
-def checks_shown(version: Version) -> list[CheckShown]:
+def shown_checks(version: Version) -> list[CheckShown]:
     """Return the checks in their order, made or not, in one query."""
     made = {check.name: check for check in version.checks.all()}
     return [_check_shown(name, made.get(name), version) for name in CHECKS]
@@ -108,7 +109,7 @@ def _check_shown(name: str, check: Check | None, version: Version) -> CheckShown
     mark = under_way.get(Version.CheckState(version.check_state))
     if check is None:
         return CheckShown(name, TITLES[name], mark or NOT_RUN, None)
-    runs = [run for run in check.evidence.get("runs", []) if isinstance(run, dict)]
+    runs = [{**NO_RUN, **run} for run in check.evidence.get("runs", []) if isinstance(run, dict)]
     shown = _worth_showing(runs)
     return CheckShown(
         name, TITLES[name], mark or MARKS[Check.State(check.state)], check, shown, len(runs) - len(shown)

@@ -14,7 +14,7 @@ from config.http import HttpRequest, render_page
 from examples.checking.run import TITLES
 from examples.editing import edit_of
 from examples.models import AuditEntry, Example, Version
-from examples.showing import context_shown
+from examples.showing import shown_context
 from examples.views.page import page_of, show
 from runner.models import Execution
 
@@ -47,7 +47,7 @@ def content(request: HttpRequest, pk: int) -> HttpResponse:
         request,
         page,
         "examples/content.html",
-        context_part=context_shown(page.version),
+        context_part=shown_context(page.version),
         reference=edit_of(page.version).reference,
     )
 

@@ -15,7 +15,7 @@ from examples.curating import MOST_REPEATS, why_not
 from examples.forms import REPEATS_OFFERED, LicenceForm, RepeatForm, RetireForm
 from examples.models import AuditEntry, Example, Version
 from examples.rows import STATUS_MARKS, Mark
-from examples.showing import CheckShown, Miss, TestsShown, checks_shown, misses, summary, tests_shown
+from examples.showing import CheckShown, Miss, TestsShown, misses, shown_checks, shown_tests, summary
 
 State = Version.CheckState
 DUPLICATES_SHOWN = 10
@@ -26,6 +26,7 @@ SECTIONS = (
     ("Verdicts", "example_verdicts"),
     ("Provenance", "example_provenance"),
 )
+SECTION_OF = {f"examples/{name.removeprefix('example_')}.html": label for label, name in SECTIONS}
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Page:
     @cached_property
     def checks(self) -> list[CheckShown]:
         """The checks in their order."""
-        return checks_shown(self.version)
+        return shown_checks(self.version)
 
     @property
     def summary(self) -> Mark:
@@ -68,7 +69,7 @@ class Page:
     @cached_property
     def tests(self) -> TestsShown:
         """The tests, with the border between visible and hidden."""
-        return tests_shown(self.version)
+        return shown_tests(self.version)
 
     @property
     def status(self) -> Mark:
@@ -188,6 +189,7 @@ def show(
 ) -> HttpResponse:
     """Return a section of the page, with the forms that stand beside it unless the context brings its own."""
     forms = {
+        "section": SECTION_OF.get(template, ""),
         "repeat_form": RepeatForm(),
         "retire_form": RetireForm(),
         "licence_form": LicenceForm(initial={"licence": page.example.licence}),

@@ -15,7 +15,7 @@ from examples.editing import EditInvalid, Proposal, edit_of, prepare
 from examples.forms import VersionForm
 from examples.models import Version
 from examples.proposing import NothingChanged, Overtaken, propose_version
-from examples.showing import tests_shown
+from examples.showing import shown_tests
 from examples.views.detail import changes_between
 from examples.views.page import Page, page_of, show
 
@@ -79,7 +79,7 @@ def _form(
         context |= {
             "proposal": proposal,
             "changes": changes_between(page.version, proposed),
-            "proposed_tests": tests_shown(proposed),
+            "proposed_tests": shown_tests(proposed),
         }
     return show(
         request, page, "examples/propose.html", partial="examples/_propose.html", status=status, **context

@@ -114,6 +114,15 @@ class TestList:
         html = desk.get("/examples/").content.decode()
         assert "6 of 7 checks passed; Reference passes: failed" in html
 
+    def test_how_many_assertions_were_reached_is_shown_once_a_check_has_counted_them(
+        self, desk: Client
+    ) -> None:
+        version = make_version()
+        version.checks.filter(name="tests_ran").update(evidence={"assertions": 14, "silent": []})
+        version.checks.filter(name="stable").update(evidence={"assertions": "not a number", "repeats": 5})
+        html = desk.get("/examples/").content.decode()
+        assert 'data-l="assertions">14</td>' in html
+
     def test_solvers_are_shown_by_what_execution_said(self, desk: Client, ann: User, ben: User) -> None:
         version = make_version()
         study = make_study(versions=[version], people=[ann, ben])
