@@ -14,6 +14,7 @@ from annotation.beats import log_of
 from annotation.clock import Kind, derive_intervals, totals
 from annotation.forms.verdict import VerdictForm
 from annotation.models import Attempt, Run, Verdict
+from annotation.views.work import next_of
 from annotation.views.workspace import attempt_or_404
 from annotation.workspace import Panel, panel_of
 from config.http import HttpRequest, render_page

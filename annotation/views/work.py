@@ -105,7 +105,11 @@ def _study_work(study: Study, person: User, now: datetime, *, busy: bool) -> Stu
 @annotator_required
 def next_example(request: HttpRequest, name: str) -> HttpResponse:
     """Take the next slot of a study, or go back to the one that is open; say why where there is none."""
-    study = get_object_or_404(Study.objects.visible_to(request.user), name=name)
+    return next_of(request, get_object_or_404(Study.objects.visible_to(request.user), name=name))
+
+
+def next_of(request: HttpRequest, study: Study) -> HttpResponse:
+    """Lead to the person's next example of a study, or back to My work with the reason why there is none."""
     result = take_slot(study, request.user, timezone.now())
     if isinstance(result, NothingToTake):
         messages.warning(request, f"{study.title}: {in_words(result)}")

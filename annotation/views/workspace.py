@@ -9,6 +9,7 @@ from uuid import uuid4
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
@@ -170,7 +171,7 @@ def _over(request: HttpRequest, attempt: Attempt, over: AttemptOver) -> HttpResp
     if attempt.state in (Attempt.State.SUBMITTED, Attempt.State.CLOSED):
         answer = HttpResponse(status=204) if request.htmx else redirect("verdict", attempt.pk)
         if request.htmx:
-            answer["HX-Redirect"] = f"/attempts/{attempt.pk}/verdict/"
+            answer["HX-Redirect"] = reverse("verdict", args=[attempt.pk])
         return answer
     return _panel(request, attempt, refusal=str(over), status=422)
 

@@ -287,6 +287,15 @@ def test_a_verdict_closes_the_attempt_and_leads_to_the_next(attempt):
     assert attempt.verdict.difficulty == "trivial"
 
 
+def test_a_verdict_may_lead_straight_to_the_next_example(ann):
+    study = make_study(people=[ann], versions=2)
+    attempt = take_slot(study, ann, timezone.now())
+    give_up(attempt, reason="no", now=timezone.now())
+    answer = browser(ann).post(reverse("verdict", args=[attempt.pk]), VERDICT | {"then": "next"})
+    assert answer.url == reverse("workspace", args=[Attempt.objects.latest("pk").pk])
+    assert Attempt.objects.count() == 2
+
+
 def test_the_outcome_is_suggested_by_the_facts(attempt):
     finish(submit(attempt, function=RIGHT, module="", key="s", now=timezone.now()))
     page = browser(attempt.annotator).get(reverse("verdict", args=[attempt.pk]))
