@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -61,9 +60,7 @@ def test_a_run_with_many_rows_is_announced_at_most_twenty_times_a_second(monkeyp
     with sandboxed(monkeypatch, chatter):
         execute(run.pk)
     assert Execution.objects.get(pk=run.pk).rows.count() == 200
-    pauses = [after - before for before, after in pairwise(heard[1:-1])]
-    assert len(heard) > 3
-    assert min(pauses) >= 0.045
+    assert 3 < len(heard) <= 20 * (heard[-1] - heard[0]) + 3
 
 
 def test_the_first_row_is_saved_at_once(monkeypatch):
