@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 
 from runner.languages import language
 from runner.outcome import Measurement
@@ -40,15 +41,24 @@ class ColdSandbox:
 
 
 def run_in_box(
-    engine: Engine, box: Box, job: Job, *, name: str, on_started: OnStarted, on_row: OnRow
+    engine: Engine,
+    box: Box,
+    job: Job,
+    *,
+    name: str,
+    on_started: OnStarted,
+    on_row: OnRow,
+    on_slow: Callable[[], None] = lambda: None,
 ) -> Measurement:
     """Run the job in a waiting box; the caller disposes of it.
 
     A box from the pool has a name of its own. It takes the claim's name when the run is still going after a moment:
-    renaming costs more than a short run, and needs to be true only for runs somebody could want to end.
+    renaming costs more than a short run, and needs to be true only for runs somebody could want to end. `on_slow` is
+    called then, too.
     """
 
-    def take_name() -> None:
+    def after_a_moment() -> None:
+        on_slow()
         if box.name != name:
             engine.rename(box, name)
 
@@ -56,4 +66,4 @@ def run_in_box(
     talk.begin()
     on_started()
     facts = box.facts | {"mode": MODE, "seed": str(job.seed)}
-    return talk.finish(facts, on_slow=take_name, kill=lambda: engine.kill(box))
+    return talk.finish(facts, on_slow=after_a_moment, kill=lambda: engine.kill(box))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from queue import Empty, SimpleQueue
 
 import structlog
@@ -59,9 +59,13 @@ class Pool:
         box = self._take(image) if self._fits(job) else None
         if box is None:
             return self.cold.run(job, image=image, name=name, on_started=on_started, on_row=on_row)
+        successor = Once(lambda: self._work.put(image))
         try:
-            return run_in_box(self.engine, box, job, name=name, on_started=on_started, on_row=on_row)
+            return run_in_box(
+                self.engine, box, job, name=name, on_started=on_started, on_row=on_row, on_slow=successor
+            )
         finally:
+            successor()
             self._work.put(box)
 
     def waiting(self, image: str) -> int:
@@ -113,17 +117,16 @@ class Pool:
         return job.seed == 0 and same_limits and job.language == self.language.name
 
     def _take(self, image: str) -> Box | None:
-        """Return a waiting box that is alive and not too old; order its successor."""
+        """Return a waiting box that is alive and not too old; successors of others are ordered."""
         while True:
             with self._lock:
                 line = self._waiting[image]
                 box = line.popleft() if line else None
             if box is None:
                 return None
-            if image in self.sizes:
-                self._work.put(image)
             if _is_fit(box):
                 return box
+            self._work.put(image)
             self._work.put(box)
 
     def _tend(self) -> None:
@@ -167,6 +170,19 @@ class Pool:
             return
         with self._lock:
             self._waiting[image].append(box)
+
+
+class Once:
+    """Orders a box's successor: when its run lasts, else at its end, so that a short run has the processor to itself."""
+
+    def __init__(self, order: Callable[[], None]) -> None:
+        self._order: Callable[[], None] | None = order
+
+    def __call__(self) -> None:
+        """Order, the first time."""
+        order, self._order = self._order, None
+        if order is not None:
+            order()
 
 
 def _is_fit(box: Box) -> bool:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import suppress
+from threading import Thread
 from typing import Any
 
+import docker.errors
 import pytest
 
 from runner.environments.building import BuiltImage
@@ -256,14 +259,17 @@ def test_a_box_killed_from_outside_is_no_verdict(runs: Runs, engine: Engine) -> 
     name = f"claim-{time.monotonic_ns()}"
 
     def end_it() -> None:
-        found = engine.boxes(getattr(runs.sandbox, "keeper", None) or runs.sandbox.cold.keeper)  # type: ignore[attr-defined]
-        busy = [box for box in found if len(engine.api.top(box)["Processes"]) > 1]
-        for box in busy:
-            engine.api.kill(box)
+        keeper = getattr(runs.sandbox, "keeper", None) or runs.sandbox.cold.keeper  # type: ignore[attr-defined]
+        until = time.monotonic() + 15
+        while time.monotonic() < until:
+            for box in engine.boxes(keeper):
+                with suppress(docker.errors.APIError):
+                    if len(engine.api.top(box)["Processes"]) > 1:
+                        engine.api.kill(box)
+                        return
+            time.sleep(0.1)
 
-    from threading import Timer
-
-    timer = Timer(1.5, end_it)
+    timer = Thread(target=end_it)
     timer.start()
     with pytest.raises(SandboxUnavailable, match="ended before its job did"):
         runs.sandbox.run(job, image=runs.image, name=name, on_started=lambda: None, on_row=lambda row: None)
