@@ -62,9 +62,9 @@ def _close(request: HttpRequest, attempt: Attempt, form: VerdictForm) -> HttpRes
     except AttemptOver:
         messages.warning(request, "This place had gone back before the verdict came, so it was not taken.")
         return redirect("work")
-    messages.success(
-        request, f"Closed: {attempt.slot.version.example.title}. Take the next one when you like."
-    )
+    messages.success(request, f"Closed: {attempt.slot.version.example.title}. Thank you.")
+    if request.POST.get("then") == "next":
+        return next_of(request, attempt.slot.study)
     return redirect("work")
 
 
