@@ -19,10 +19,10 @@ doctor:     ## Start containers and show what holds on this host; exit 1 where s
 passwords:  ## Give the demo accounts new passwords and print them
 	@$(PYTHON_HERE) manage.py demo_passwords
 
-bench:      ## Measure the figures of docs/figures.md on this machine
+bench:      ## Measure this machine: latency, people at once, import, list, export (ARGS: part of a name)
 	@scripts/venv.sh dev && $(PYTHON_HERE) -m tests.benchmarks $(ARGS)
 
-drill:      ## Kill workers, race for slots, attack the runner, and print what came of it
+drill:      ## Kill workers, take published files through the checks, and print what came of it
 	@scripts/venv.sh dev && $(PYTHON_HERE) -m tests.benchmarks --drills $(ARGS)
 
 lint:       ## ruff, mypy and the import contracts
@@ -34,5 +34,6 @@ lock:       ## Resolve requirements*.in into the pinned, hashed requirements*.tx
 		requirements.in -o requirements.txt && .venv/bin/uv pip compile -q --generate-hashes \
 		--python-version 3.11 requirements-dev.in -o requirements-dev.txt
 
-shots:      ## Picture every page, light and dark, wide and narrow, into docs/images/
-	@scripts/venv.sh dev && $(PYTHON_HERE) -m tests.browser.shots $(ARGS)
+shots:      ## Picture every page, light and dark, wide and narrow, into var/shots
+	@scripts/venv.sh dev && mkdir -p var/shots && SHOTS=$(CURDIR)/var/shots SCREENSHOTS=$(CURDIR)/var/shots \
+		.venv/bin/pytest tests/browser -q

@@ -1,7 +1,8 @@
 """Run the benchmarks or the drills, each in a process of its own, and say which held (make bench, make drill).
 
 A module `bench_*.py` measures and prints figures; a module `drill_*.py` breaks something on purpose (a killed worker,
-twenty people racing for slots, hostile code) and prints what came of it. Both run as `python -m tests.benchmarks.NAME`,
+twenty people racing for slots, hostile code) and prints what came of it; a module `check_*.py` takes a published file
+through the product and compares with what is known of it. All run as `python -m tests.benchmarks.NAME`,
 set up what they need, print lines of text, and exit 1 where a figure or an invariant does not hold.
 """
 
@@ -17,9 +18,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
 
-def named(kind: str) -> list[str]:
-    """Return the names of the modules of a kind, `bench` or `drill`, in the order of the alphabet."""
-    return sorted(path.stem for path in HERE.glob(f"{kind}_*.py"))
+def named(*kinds: str) -> list[str]:
+    """Return the names of the modules of some kinds (`bench`, `drill`, `check`), in the order of the alphabet."""
+    return sorted(path.stem for kind in kinds for path in HERE.glob(f"{kind}_*.py"))
 
 
 def run(name: str) -> bool:
@@ -40,7 +41,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--drills", action="store_true", help="run the drills instead of the benchmarks")
     parser.add_argument("names", nargs="*", help="part of a module's name; all of them without")
     chosen = parser.parse_args(arguments)
-    known = named("drill" if chosen.drills else "bench")
+    known = named("drill", "check") if chosen.drills else named("bench")
     wanted = [name for name in known if not chosen.names or any(part in name for part in chosen.names)]
     if not wanted:
         print(f"Nothing of that name. There is: {', '.join(known) or 'nothing'}")
