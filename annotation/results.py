@@ -142,10 +142,10 @@ class Logs:
     def intervals(
         self, attempt: int, started_at: datetime, ended_at: datetime | None, *, idle_limit: int
     ) -> tuple[clock.Interval, ...]:
-        """Return what the clock makes of one attempt."""
+        """Return what the clock makes of one attempt; an end before the start, by another machine's clock, is the start."""
         log = clock.AttemptLog(
             started_at=started_at,
-            ended_at=ended_at,
+            ended_at=max(started_at, ended_at) if ended_at else None,
             beats=self.beats.get(attempt, ()),
             pauses=self.pauses.get(attempt, ()),
             waits=self.waits.get(attempt, ()),
