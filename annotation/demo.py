@@ -29,8 +29,8 @@ ROLES = {
 GUIDELINES = """\
 Write the function that the instruction asks for. The context around it is given and stays as it is.
 
-* **Run** executes the visible tests, or a snippet of your own, as often as you like.
-* **Submit** executes every test, also those you cannot see. You have one submission for each example.
+* **Run visible tests** as often as you like, or a snippet of your own.
+* **Submit for the record** executes every test, also those you cannot see. You have one submission for each example.
 * Work alone, and without a code assistant. Documentation of the language and its libraries is welcome.
 * Leave for a while? Pause the clock.
 """
