@@ -9,6 +9,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
+from runner.languages.python import parsing
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -51,7 +53,7 @@ def parse(text: str) -> ast.Module:
     if text.startswith("\ufeff"):
         raise SourceInvalid("starts with a byte order mark (U+FEFF); save the code as UTF-8 without one", 1)
     try:
-        return ast.parse(text)
+        return parsing.parse(text)
     except SyntaxError as error:
         reason = error.msg or "invalid syntax"
         if looks_like_python_2(text, reason):
