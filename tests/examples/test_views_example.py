@@ -226,6 +226,20 @@ class TestChecks:
 
 
 class TestSections:
+    @pytest.mark.parametrize(
+        ("name", "label"),
+        [
+            ("example", "Checks"),
+            ("example_content", "Content"),
+            ("example_versions", "Versions"),
+            ("example_verdicts", "Verdicts"),
+            ("example_provenance", "Provenance"),
+        ],
+    )
+    def test_the_section_that_is_shown_is_the_current_one(self, name: str, label: str, desk: Client) -> None:
+        html = html_of(desk, reverse(name, args=[make_version().example_id]))
+        assert re.findall(r'aria-current="page">(\w+)', html) == ["Examples", label]
+
     def test_the_content_shows_the_hole_and_the_border_between_visible_and_hidden(self, desk: Client) -> None:
         version = make_version(
             segments=[
