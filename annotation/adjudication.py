@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annotation.evidence import open_disputes
-from annotation.models import Adjudication, Attempt, User
+from django.db.models import Q
+
+from annotation.evidence import open_disputes, unsolved_versions
+from annotation.models import Adjudication, Attempt, User, Verdict
 from examples.models import Version, audit
 
 
@@ -28,10 +30,14 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class Disputed:
-    """A version with its open complaints, and why the person who looks may not decide ("" when they may)."""
+    """A version to be decided on, with what people said of it.
+
+    `unsolved` says that nobody independent solved it, `refusal` why the person who looks may not decide ("": they may).
+    """
 
     version: Version
     complaints: tuple[Complaint, ...]
+    unsolved: bool
     refusal: str
 
 
@@ -59,32 +65,35 @@ def decide(version: Version, *, decision: str, reason: str, by: User) -> Adjudic
 
 
 def disputed(person: User) -> list[Disputed]:
-    """Return the versions with open complaints, longest waiting first, in a fixed number of queries."""
+    """Return the versions with open complaints, and those nobody solved, longest waiting first, in three queries."""
+    unsolved = unsolved_versions()
+    concerned = Q(pk__in=open_disputes().values("pk")) | Q(attempt__slot__version__in=unsolved.values("pk"))
     verdicts = (
-        open_disputes()
+        Verdict.objects.filter(concerned)
         .select_related("attempt__annotator", "attempt__slot__version__example__dataset")
         .order_by("created_at", "pk")
     )
     found: dict[int, tuple[Version, list[Complaint]]] = {}
     for verdict in verdicts:
         version = verdict.attempt.slot.version
-        _, complaints = found.setdefault(version.pk, (version, []))
-        complaints.append(
-            Complaint(
-                verdict.attempt.annotator.pseudonym,
-                verdict.instruction_quality,
-                verdict.test_quality,
-                verdict.text,
-                verdict.evidence,
-                verdict.get_outcome_display(),
-                verdict.solved,
-            )
-        )
-    worked = _worked_on(person)
+        found.setdefault(version.pk, (version, []))[1].append(_complaint(verdict))
+    worked, nobody = _worked_on(person), set(unsolved.values_list("pk", flat=True))
     return [
-        Disputed(version, tuple(complaints), _conflict(version, person, worked))
+        Disputed(version, tuple(complaints), version.pk in nobody, _conflict(version, person, worked))
         for version, complaints in found.values()
     ]
+
+
+def _complaint(verdict: Verdict) -> Complaint:
+    return Complaint(
+        verdict.attempt.annotator.pseudonym,
+        verdict.instruction_quality,
+        verdict.test_quality,
+        verdict.text,
+        verdict.evidence,
+        verdict.get_outcome_display(),
+        verdict.solved,
+    )
 
 
 def _worked_on(person: User) -> set[int]:

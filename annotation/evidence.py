@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from annotation.figures import Line, line_of
 from annotation.models import Adjudication, Attempt, Slot, Study, Verdict
@@ -110,6 +110,27 @@ def open_disputes() -> QuerySet[Verdict]:
     )
 
 
+def independent_solves() -> QuerySet[Verdict]:
+    """Return the verdicts on solved attempts of people who neither wrote the version nor knew it already."""
+    return (
+        Verdict.objects.filter(attempt__state=Attempt.State.CLOSED, solved=True)
+        .exclude(outcome=Verdict.Outcome.KNEW_IT)
+        .exclude(attempt__slot__version__author=F("attempt__annotator"))
+    )
+
+
+def unsolved_versions() -> QuerySet[Version]:
+    """Return the versions that people tried, nobody independent solved, nobody decided on, and nobody can try any more."""
+    here = OuterRef("pk")
+    can_be_tried = Slot.objects.filter(version=here).exclude(state=Slot.State.CLOSED)
+    return Version.objects.filter(
+        Exists(Attempt.objects.filter(slot__version=here, state=Attempt.State.CLOSED)),
+        ~Exists(independent_solves().filter(attempt__slot__version=here)),
+        ~Exists(Adjudication.objects.filter(version=here)),
+        ~Exists(can_be_tried.exclude(study__state=Study.State.CLOSED)),
+    )
+
+
 def _studies(ids: Any) -> dict[int, tuple[StudyCount, ...]]:
     """Return how far each study is with each version; a study that never opened says nothing."""
     rows = (
@@ -128,11 +149,8 @@ def _studies(ids: Any) -> dict[int, tuple[StudyCount, ...]]:
 def _independent(ids: Any) -> dict[int, int]:
     """Return how many people solved each version who neither wrote it nor knew it already."""
     rows = (
-        Verdict.objects.filter(
-            attempt__slot__version__in=ids, attempt__state=Attempt.State.CLOSED, solved=True
-        )
-        .exclude(outcome=Verdict.Outcome.KNEW_IT)
-        .exclude(attempt__slot__version__author=F("attempt__annotator"))
+        independent_solves()
+        .filter(attempt__slot__version__in=ids)
         .order_by()
         .values_list("attempt__slot__version")
         .annotate(people=Count("attempt__annotator", distinct=True))

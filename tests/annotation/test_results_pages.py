@@ -230,6 +230,31 @@ def test_a_decision_with_a_reason_opens_the_gate(draft, curator):
     assert "Every condition holds" in body(page.get("/releases/solved/1.0.0/"))
 
 
+def test_what_nobody_solved_waits_for_a_decision_once_nobody_can_try_it_any_more(study, ann, ben, curator):
+    version = make_version("hard")
+    for number in (1, 2):
+        study.slots.create(version=version, number=number)
+    page = signed_in(curator)
+    make_attempt(study, version, ann, solved=False)
+    assert "Nothing is in dispute" in body(page.get("/adjudication/"))
+    make_attempt(study, version, ben, outcome="knew_it")
+    assert "nobody solved it" in body(page.get("/adjudication/"))
+    page.post(f"/adjudication/{version.pk}/", {"decision": "solvable", "reason": "I solved it myself."})
+    assert "Nothing is in dispute" in body(page.get("/adjudication/"))
+    assert evidence.evidence(Version.objects.filter(pk=version.pk))[version.pk].found_solvable
+
+
+def test_the_page_of_disputes_takes_the_same_number_of_queries_for_any_number(
+    study, curator, django_assert_num_queries
+):
+    page = signed_in(curator)
+    for number in (1, 8):
+        chosen = Verdict.objects.order_by("pk").values_list("pk", flat=True)[:number]
+        Verdict.objects.filter(pk__in=list(chosen)).update(test_quality=2)
+        with django_assert_num_queries(7):
+            page.get("/adjudication/")
+
+
 def test_who_solved_or_wrote_an_example_does_not_decide_on_it(draft, ann, curator):
     version = Version.objects.get(example__key="add0")
     Verdict.objects.filter(attempt__slot__version=version).update(test_quality=3)
