@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
@@ -10,6 +11,9 @@ from channels.security.websocket import AllowedHostsOriginValidator
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+# WhiteNoise's files are iterated synchronously, so Django reads each whole before it sends it: they are small.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
 # Before the consumers are imported: they import models.
 http = get_asgi_application()
