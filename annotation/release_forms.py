@@ -53,6 +53,8 @@ class DraftForm(forms.Form):
         source = self.fields["source"]
         assert isinstance(source, forms.ChoiceField)
         source.choices = [("Studies", studies), ("Datasets, current versions", datasets)]
+        if not studies and not datasets:
+            source.help_text = "There is no study and no dataset yet; import examples first."
 
     def clean_number(self) -> str:
         """Return the number when it is a semantic version."""
