@@ -16,6 +16,9 @@ from runner.outcome import Row
 
 # A page is told at most 20 times a second, and no write transaction holds SQLite's lock for over 10 ms.
 EVERY_SECONDS = 0.05
+# A run that ends this soon after its first row is written and announced once, by its end: one transaction instead of
+# two, and no page renders a state that lasts for a moment only.
+FIRST_ROW_SECONDS = 0.01
 BATCH_ROWS = 200
 
 
@@ -38,7 +41,7 @@ class Recorder:
         self._unsaid = True
 
     def add(self, row: Row, at: float) -> None:
-        """Note a row; the first one is due at once, later ones with their batch."""
+        """Note a row; the first one is due in a moment, later ones with their batch."""
         if self._first_row_at is None:
             self._first_row_at = at
         self._waiting.append(row)
@@ -46,7 +49,7 @@ class Recorder:
     def due_in(self) -> float | None:
         """Return the seconds until something noted must be written; None when nothing waits."""
         if self._waiting and not self.saved:
-            return 0.0
+            return max(0.0, (self._first_row_at or 0.0) + FIRST_ROW_SECONDS - time.monotonic())
         if not self._waiting and not self._unsaid:
             return None
         since = self._written_at if self.saved else self._started_at or float("-inf")
