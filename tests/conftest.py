@@ -56,3 +56,15 @@ def admin_user(db: None) -> User:
 def reader(db: None) -> User:
     """A reader: downloads releases."""
     return create_account(username="rita", role=Role.READER, password=PASSWORD)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep tests that use the engine in one process, and those that drive Chromium in one (`--dist loadgroup`).
+
+    The first count containers and workers of this host; the second share a browser and its servers.
+    """
+    for item in items:
+        for marker, group in (("docker", "boxes"), ("browser", "browser")):
+            if item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.xdist_group(group))
+                break

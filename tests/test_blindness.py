@@ -103,9 +103,9 @@ def answers(route: Route, rule: Rule, world: World, kind: str) -> list[tuple[str
     ]
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.pattern)
-def test_every_route_has_a_rule(route: Route):
-    assert rule_for(route), f"{route.pattern} ({route.name}) has no rule in tests/blindness/rules.py"
+def test_every_route_has_a_rule():
+    unruled = [f"{route.pattern} ({route.name})" for route in ROUTES if rule_for(route) is None]
+    assert unruled == [], "these routes have no rule in tests/blindness/rules.py"
 
 
 def test_every_rule_has_a_route():
