@@ -35,7 +35,7 @@ def row_of(said: Mapping[str, Any], job: Job, planned: Mapping[tuple[str, int], 
     `planned` gives the line of every assertion that stands in an expected test.
     """
     test, assertion, outcome = said.get("test"), said.get("assertion"), said.get("outcome")
-    if test not in job.expected or outcome not in set(Outcome):
+    if test not in job.expected or outcome not in list(Outcome):
         return None
     if assertion is not None and not (_is_number(assertion) and 0 < assertion <= ASSERTIONS):
         return None

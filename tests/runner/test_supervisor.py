@@ -67,7 +67,13 @@ def test_a_new_nonce_ends_the_old_one() -> None:
     assert rows.feed(line(new, seq=1)) == [{"seq": 1}]
 
 
-@pytest.mark.parametrize("payload", [b"[]", b'{"seq": "1"}', b'{"x": 1}', b"7", b"{", b"[" * 3000, b"\xff"])
+NESTED = b'{"seq": 1, "test": ' + b"[" * 600 + b"]" * 600 + b"}"
+OBJECT = b'{"seq": 1, "outcome": {}}'
+
+
+@pytest.mark.parametrize(
+    "payload", [b"[]", b'{"seq": "1"}', b'{"x": 1}', b"7", b"{", b"[" * 3000, b"\xff", NESTED, OBJECT]
+)
 def test_an_authentic_row_of_the_wrong_shape_is_ignored(payload: bytes) -> None:
     rows = Rows()
     assert rows.feed(tag_of(rows.key, payload) + b" " + payload + b"\n") == []

@@ -76,13 +76,22 @@ class Rows:
             return None
         try:
             row: Facts = json.loads(payload)
-            fresh = isinstance(row["seq"], int) and row["seq"] > self.last
+            fresh = isinstance(row["seq"], int) and row["seq"] > self.last and _is_flat(row)
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
         if not fresh:
             return None
         self.last = row["seq"]
         return row
+
+
+def _is_flat(row: Facts) -> bool:
+    """Return whether nothing in the row is nested: the host's reader is not as deep as ours may be."""
+    for value in row.values():
+        inside = value if isinstance(value, list) else [value]
+        if any(isinstance(item, (list, dict)) for item in inside):
+            return False
+    return True
 
 
 class Host:
