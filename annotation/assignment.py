@@ -53,7 +53,8 @@ def take_slot(study: Study, person: User, now: datetime) -> Attempt | NothingToT
         candidates = _candidates(study, person, now)
         if not candidates:
             break
-        for slot in candidates:
+        for pk in candidates:
+            slot = Slot.objects.get(pk=pk)
             if attempt := _take(slot, person, now):
                 return attempt
     return why_nothing(study, person, now)
@@ -97,11 +98,14 @@ def _open_slots(study: Study, person: User, now: datetime) -> SlotQuerySet:
     return Slot.objects.filter(study=study).takeable(now).exclude(version__in=had)
 
 
-def _candidates(study: Study, person: User, now: datetime) -> list[Slot]:
+def _candidates(study: Study, person: User, now: datetime) -> list[int]:
     """Return the slots to try, in the person's order, and of one version free ones before those whose lease is over."""
-    slots = list(_open_slots(study, person, now))
+    slots = _open_slots(study, person, now).values_list("version", "state", "number", "pk")
     rank = {version: at for at, version in enumerate(order_for(study, person))}
-    return sorted(slots, key=lambda slot: (rank[slot.version_id], slot.state != Slot.State.FREE, slot.number))
+    ordered = sorted(
+        (rank[version], state != Slot.State.FREE, number, pk) for version, state, number, pk in slots
+    )
+    return [pk for *_, pk in ordered]
 
 
 def order_for(study: Study, person: User) -> tuple[int, ...]:

@@ -56,7 +56,11 @@ class Progress:
 
 def submissions_of(attempt: Attempt) -> Submissions:
     """Return what has been submitted. An unjudged submission is our failure: it never counts."""
-    runs = list(attempt.runs.filter(kind=Run.Kind.SUBMISSION).select_related("execution"))
+    runs = list(
+        attempt.runs.filter(kind=Run.Kind.SUBMISSION)
+        .select_related("execution")
+        .only("attempt", "created_at", "execution__state", "execution__outcome", "execution__tampered")
+    )
     judged = [run for run in runs if run.execution.state == Execution.State.FINISHED]
     return Submissions(
         allowed=attempt.slot.study.submissions,

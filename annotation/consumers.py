@@ -13,11 +13,12 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from annotation.models import Attempt
+from annotation.panel import panel_of
 from annotation.runs import listener_of
 from annotation.sockets import group_of
-from annotation.workspace import own_attempts, panel_of
+from annotation.workspace import own_attempts, with_example
 
-# At most 20 times a second.
+# At most 20 times a second, of which two may be close together: an outcome does not wait behind its own first row.
 INTERVAL_SECONDS = 0.05
 SIGNED_OUT = 4401
 
@@ -27,7 +28,7 @@ class AttemptConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # channels 
 
     groups_joined: tuple[str, ...] = ()
     pending: asyncio.Task[None] | None = None
-    sent_at = 0.0
+    due_at = 0.0  # of time.monotonic(): when the next message would come if all came evenly
 
     async def connect(self) -> None:
         """Admit the attempt's annotator, send the full state, listen."""
@@ -61,14 +62,14 @@ class AttemptConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # channels 
         await self.close(SIGNED_OUT)
 
     async def show_soon(self) -> None:
-        """Show once the interval since the last message is over."""
-        await asyncio.sleep(max(0.0, self.sent_at + INTERVAL_SECONDS - time.monotonic()))
+        """Show once the next message is at most one interval early."""
+        await asyncio.sleep(max(0.0, self.due_at - INTERVAL_SECONDS - time.monotonic()))
         self.pending = None
         await self.show()
 
     async def show(self) -> None:
         """Send the partial as the database has it now; close where the attempt is no longer this person's to see."""
-        self.sent_at = time.monotonic()
+        self.due_at = max(self.due_at, time.monotonic()) + INTERVAL_SECONDS
         html = await self.rendered()
         if html is None:
             await self.close(SIGNED_OUT)
@@ -79,16 +80,21 @@ class AttemptConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # channels 
     @database_sync_to_async  # type: ignore[untyped-decorator] # channels ships no types
     def find(self) -> Attempt | None:
         """Return the attempt of this socket's address, None where it is not this person's."""
-        return own_attempts(self.scope["user"]).filter(pk=self.scope["url_route"]["kwargs"]["pk"]).first()
+        return self.look_up()
+
+    def look_up(self) -> Attempt | None:
+        """Return the same, in a thread that may wait for the database."""
+        mine = own_attempts(self.scope["user"]).filter(annotator__is_active=True)
+        return with_example(mine).filter(pk=self.scope["url_route"]["kwargs"]["pk"]).first()
 
     @database_sync_to_async  # type: ignore[untyped-decorator] # channels ships no types
     def rendered(self) -> str | None:
         """Return the partial, for an out-of-band swap."""
-        person = self.scope["user"]
-        attempt = own_attempts(person).filter(pk=self.scope["url_route"]["kwargs"]["pk"]).first()
+        attempt = self.look_up()
         if attempt is None:
             return None
         panel = panel_of(attempt, now=timezone.now())
         return render_to_string(
-            "annotation/_execution.html", {"panel": panel, "attempt": attempt, "user": person, "oob": True}
+            "annotation/_execution.html",
+            {"panel": panel, "attempt": attempt, "user": self.scope["user"], "oob": True},
         )

@@ -181,7 +181,8 @@ document.addEventListener("DOMContentLoaded", () => {
     active = answer.active
     limit = answer.limit
     heardAt = performance.now()
-    if (answer.state !== main.dataset.state || (!answer.held && answer.state === "open")) leave()
+    // What the panel says already needs no new page: who reads the outcome of a submission is not torn away from it.
+    if (answer.state !== (element("execution")?.dataset.state || main.dataset.state) || (!answer.held && answer.state === "open")) leave()
   }
 
   // The attempt has come to an end, or its place is gone: keep the text, then show how things stand.

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 from annotation import beats
 from annotation.attempts import progress_of, settle
 from annotation.models import Attempt
-from annotation.views.workspace import attempt_or_404, wants_json
+from annotation.views.workspace import bare_attempt_or_404, wants_json
 from config.http import HttpRequest
 
 MAX_MS = 2**31 - 1
@@ -23,7 +23,7 @@ MAX_MS = 2**31 - 1
 @login_required
 def beat(request: HttpRequest, pk: int) -> HttpResponse:
     """Store a sign of life, and answer with the clock: active seconds, limit, state, and whether the slot is still held."""
-    attempt = attempt_or_404(request, pk)
+    attempt = bare_attempt_or_404(request, pk)
     if attempt.state != Attempt.State.OPEN:
         return JsonResponse(_clock(attempt, held=False))
     since = request.POST.get("ms_since_input", "")
@@ -53,7 +53,7 @@ def _clock(attempt: Attempt, *, held: bool) -> dict[str, Any]:
 @login_required
 def pause(request: HttpRequest, pk: int) -> HttpResponse:
     """Stop the clock."""
-    attempt = attempt_or_404(request, pk)
+    attempt = bare_attempt_or_404(request, pk)
     if attempt.state == Attempt.State.OPEN:
         beats.pause(attempt, now=timezone.now())
     return JsonResponse({"paused": True}) if wants_json(request) else redirect("workspace", pk)
@@ -63,5 +63,5 @@ def pause(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
     """Let the clock go on."""
-    beats.resume(attempt_or_404(request, pk), now=timezone.now())
+    beats.resume(bare_attempt_or_404(request, pk), now=timezone.now())
     return redirect("workspace", pk)

@@ -9,14 +9,13 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from annotation.attempts import AttemptOver, close_attempt, progress_of, suggested_outcome
+from annotation.attempts import AttemptOver, Progress, close_attempt, progress_of, settle, suggested_outcome
 from annotation.beats import log_of
 from annotation.clock import Kind, derive_intervals, totals
 from annotation.forms.verdict import VerdictForm
 from annotation.models import Attempt, Run, Verdict
 from annotation.views.work import next_of
 from annotation.views.workspace import attempt_or_404
-from annotation.workspace import Panel, panel_of
 from config.http import HttpRequest, render_page
 
 SIGNS = {
@@ -35,24 +34,25 @@ SIGNS = {
 def verdict(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask how it went, once, when the work has ended; afterwards show what was said."""
     attempt = attempt_or_404(request, pk)
-    panel = panel_of(attempt, now=timezone.now())
+    progress = progress_of(attempt)
+    settle(attempt, now=timezone.now(), progress=progress)
     if attempt.state in (Attempt.State.OPEN, Attempt.State.RELEASED):
         return redirect("workspace", pk)
     if attempt.state == Attempt.State.CLOSED:
-        return render_page(request, "annotation/closed.html", _facts(attempt, panel))
-    form = _form(request, attempt, panel)
+        return render_page(request, "annotation/closed.html", _facts(attempt))
+    form = _form(request, attempt, progress)
     if request.method == "POST" and form.is_valid():
         return _close(request, attempt, form)
-    context = _facts(attempt, panel) | {"form": form, "options": _options(form)}
+    context = _facts(attempt) | {"form": form, "options": _options(form)}
     return render_page(request, "annotation/verdict.html", context, status=422 if form.is_bound else 200)
 
 
-def _form(request: HttpRequest, attempt: Attempt, panel: Panel) -> VerdictForm:
-    solved = panel.progress.submissions.passed_at is not None
+def _form(request: HttpRequest, attempt: Attempt, progress: Progress) -> VerdictForm:
+    solved = progress.submissions.passed_at is not None
     study = attempt.slot.study
     if request.method == "POST":
         return VerdictForm(request.POST, study=study, solved=solved)
-    initial = {"outcome": suggested_outcome(attempt, panel.progress), "text": attempt.gave_up_reason}
+    initial = {"outcome": suggested_outcome(attempt, progress), "text": attempt.gave_up_reason}
     return VerdictForm(study=study, solved=solved, initial=initial)
 
 
@@ -85,21 +85,20 @@ def _options(form: VerdictForm) -> list[dict[str, object]]:
     ]
 
 
-def _facts(attempt: Attempt, panel: Panel) -> dict[str, object]:
+def _facts(attempt: Attempt) -> dict[str, object]:
     """Return what was recorded, for the side of the page."""
     study = attempt.slot.study
     seconds = totals(derive_intervals(log_of(attempt), idle_limit=study.idle_limit_seconds))
-    submissions = [run for run in panel.runs if run.kind == Run.Kind.SUBMISSION]
+    runs = list(attempt.runs.select_related("execution").defer("lines", "execution__job_data"))
+    submissions = [run for run in runs if run.kind == Run.Kind.SUBMISSION]
     return {
         "attempt": attempt,
         "study": study,
         "version": attempt.slot.version,
-        "panel": panel,
-        "progress": progress_of(attempt),
         "last": submissions[-1] if submissions else None,
         "submission_count": len(submissions),
-        "visible_count": sum(run.kind == Run.Kind.VISIBLE for run in panel.runs),
-        "scratch_count": sum(run.kind == Run.Kind.SCRATCH for run in panel.runs),
+        "visible_count": sum(run.kind == Run.Kind.VISIBLE for run in runs),
+        "scratch_count": sum(run.kind == Run.Kind.SCRATCH for run in runs),
         "active": seconds[Kind.ACTIVE] + seconds[Kind.READING],
         "idle": seconds[Kind.IDLE],
         "paused": seconds[Kind.PAUSED],

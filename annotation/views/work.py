@@ -16,7 +16,7 @@ from annotation.attempts import Progress, progress_of, settle
 from annotation.beats import is_paused
 from annotation.drafts import current_draft
 from annotation.models import Attempt, Draft, Run, Study, User
-from annotation.workspace import own_attempts
+from annotation.workspace import own_attempts, with_example
 from config.access import annotator_required
 from config.http import HttpRequest, render_page
 
@@ -65,7 +65,7 @@ def work(request: HttpRequest) -> HttpResponse:
     busy = {each.attempt.slot.study_id for each in opened}
     studies = Study.objects.visible_to(person).filter(people__active=True, people__person=person)
     closed = (
-        own_attempts(person)
+        with_example(own_attempts(person))
         .filter(state=Attempt.State.CLOSED)
         .select_related("verdict")
         .order_by("-verdict__created_at")
@@ -81,7 +81,7 @@ def work(request: HttpRequest) -> HttpResponse:
 
 def _held(person: User) -> list[Attempt]:
     """Return the live attempts whose slot the person still holds, and those whose verdict is due."""
-    live = own_attempts(person).open().filter(slot__annotator=person)
+    live = with_example(own_attempts(person)).open().filter(slot__annotator=person)
     return list(live.order_by("-started_at"))
 
 

@@ -18,7 +18,8 @@ from annotation.attempts import AttemptOver, Refused, give_up
 from annotation.drafts import DraftConflict, current_draft, save_draft
 from annotation.forms.verdict import GiveUpForm
 from annotation.models import Attempt, Draft, Run
-from annotation.workspace import context_view, own_attempts, panel_of
+from annotation.panel import panel_of
+from annotation.workspace import context_view, own_attempts, with_example
 from config.http import HttpRequest, render_page
 
 START = "annotation/workspace.html"
@@ -31,8 +32,13 @@ def wants_json(request: HttpRequest) -> bool:
 
 
 def attempt_or_404(request: HttpRequest, pk: int) -> Attempt:
-    """Return the person's own attempt."""
-    return get_object_or_404(own_attempts(request.user), pk=pk)
+    """Return the person's own attempt, with what is shown of its example."""
+    return get_object_or_404(with_example(own_attempts(request.user)), pk=pk)
+
+
+def bare_attempt_or_404(request: HttpRequest, pk: int) -> Attempt:
+    """Return the person's own attempt with its slot, for what is asked every few seconds."""
+    return get_object_or_404(own_attempts(request.user).select_related("slot__study"), pk=pk)
 
 
 @require_GET
@@ -82,7 +88,7 @@ def execution(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 def draft(request: HttpRequest, pk: int) -> HttpResponse:
     """Save what the editor holds: the new revision, or 409 with what is stored where another page was faster."""
-    attempt = attempt_or_404(request, pk)
+    attempt = bare_attempt_or_404(request, pk)
     try:
         stored = save_draft(
             attempt, **_code(request), base_revision=_number(request.POST.get("base_revision")) or 0
@@ -150,7 +156,9 @@ def _start(request: HttpRequest, pk: int, start: Callable[..., Run], **more: str
         return _over(request, attempt, over)
     except Refused as refused:
         return _panel(request, attempt, refusal=str(refused), status=422)
-    attempt.refresh_from_db()
+    attempt.refresh_from_db(
+        fields=["state", "ended_at"]
+    )  # all of it would fetch slot, study and version again
     return _panel(request, attempt) if request.htmx else redirect("workspace", pk)
 
 
