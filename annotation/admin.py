@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.contrib import admin
+from django.contrib.auth.models import Group
 from django.db.models import Model
 
 from annotation.models import Attempt, Invitation, Run, Slot, Study, User, Verdict
@@ -14,6 +17,10 @@ if TYPE_CHECKING:  # generic for the type checker only
     Admin = admin.ModelAdmin[Model]
 else:
     Admin = admin.ModelAdmin
+
+
+# What libraries register can be written to without audit, and shows the secrets of people's second factors.
+admin.site.unregister([Group, EmailAddress, Authenticator])
 
 
 class ReadOnlyAdmin(ReadOnly, Admin):
