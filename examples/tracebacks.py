@@ -10,8 +10,8 @@ from examples.languages.python.answers import Mark
 
 PROGRAM = "solution.py"
 WORDS = {"function": "your solution", "module": "imports and helpers", "context": "context"}
-FRAME = re.compile(r'File "([^"\n]+)", line (\d+)')
-INLINE = re.compile(r"\(([^()\n]+), line (\d+)\)")
+FRAME = re.compile(r'File "([^"\n]+)", line (\d{1,9})\b')
+INLINE = re.compile(r"\(([^()\n]+), line (\d{1,9})\)")
 LAST_LINE = re.compile(
     r"^(?![ \t]|Traceback |During handling|The above exception|[ \t]*\|)\S.*$", re.MULTILINE
 )

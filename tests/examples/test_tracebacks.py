@@ -64,3 +64,11 @@ def test_a_place_inside_a_message_is_said_too_and_other_files_stay():
         == 'File "/usr/lib/python3/json.py", line 3'
     )
     assert map_traceback('File "solution.py", line 9999', lines).startswith("context, line")
+
+
+def test_a_printed_line_number_of_any_length_is_no_error():
+    """Python refuses to read more than 4,300 digits; a page that shows a run must not fail on what the run printed."""
+    _, lines = failure("def m(self):\n    return 1 / 0\n")
+    for text in (f'File "solution.py", line {"1" * 5000}', f"(solution.py, line {'1' * 5000})"):
+        assert isinstance(map_traceback(text, lines), str)
+        assert isinstance(error_lines(f"Traceback\n  {text}\nValueError: x", lines), list)
