@@ -27,7 +27,8 @@ def stream(
     Django reads a plain iterator to its end before it sends anything under ASGI, so there it is read step by step in
     the request's own thread. A known hash becomes the ETag.
     """
-    body = _stepwise(chunks) if isinstance(request, ASGIRequest) else chunks
+    pieces = filter(None, chunks)  # an empty chunk could end the body
+    body = _stepwise(pieces) if isinstance(request, ASGIRequest) else pieces
     response = StreamingHttpResponse(body, content_type=content_type)
     if filename:
         response["Content-Disposition"] = content_disposition_header(True, filename) or "attachment"

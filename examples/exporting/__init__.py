@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from examples.exporting import benchwright, humaneval
 from examples.models import Example, Version
 
-BATCH = 100
+BATCH, BLOCK = 100, 5000
 
 
 class Format(NamedTuple):
@@ -29,16 +29,23 @@ FORMATS = {
 def export(versions: QuerySet[Version], style: str) -> Iterator[bytes]:
     """Yield the versions in a format, a batch at a time; those of retired examples are left out.
 
-    Each batch starts behind the last one, so memory stays flat and no cursor stays open. Raises KeyError for a format
-    there is none of.
+    Memory stays flat and no cursor stays open. Raises KeyError for a format there is none of.
     """
     line = FORMATS[style].line
-    kept = versions.exclude(example__status=Example.Status.RETIRED)
-    return _batches(kept.select_related("example__dataset", "environment").order_by("pk"), line)
+    return _batches(versions.exclude(example__status=Example.Status.RETIRED), line)
 
 
 def _batches(versions: QuerySet[Version], line: Callable[[Version], str]) -> Iterator[bytes]:
+    whole = Version.objects.select_related("example__dataset", "environment").order_by("pk")
+    for ids in _ids(versions):
+        for at in range(0, len(ids), BATCH):
+            yield "".join(map(line, whole.filter(pk__in=ids[at : at + BATCH]))).encode()
+
+
+def _ids(versions: QuerySet[Version]) -> Iterator[list[int]]:
+    """Yield the ids in blocks: which versions there are is found and sorted once a block, not once a batch."""
     last = 0
-    while batch := list(versions.filter(pk__gt=last)[:BATCH]):
-        yield "".join(map(line, batch)).encode()
-        last = batch[-1].pk
+    rows = versions.order_by("pk").values_list("pk", flat=True)
+    while block := list(rows.filter(pk__gt=last)[:BLOCK]):
+        yield block
+        last = block[-1]

@@ -42,3 +42,8 @@ def test_name_size_and_hash_are_said_ahead():
     )
     assert response["Content-Disposition"] == "attachment; filename*=utf-8''%C3%A4.csv"
     assert (response["Content-Length"], response["ETag"]) == ("3", '"ab"')
+
+
+def test_an_empty_chunk_is_never_sent_since_it_could_end_the_body():
+    response = stream(RequestFactory().get("/"), iter([b"", b"a", b"", b"b"]), content_type="text/plain")
+    assert list(response) == [b"a", b"b"]
