@@ -5,6 +5,7 @@ bulk_worker the same for every queue and environment: it imports and checks as w
 site        address of a real server (uvicorn, pages and sockets) on the database of the test, SQLite or Postgres
 sign_in     sign_in(page, user): the page's browser is signed in as that account, without the form
 axe         axe(page): the violations axe-core finds on the page as it stands, each as one line
+eye         looks at pages in both appearances and widths; keeps pictures where SHOTS names a folder
 watched     watched(page): a list that fills with console errors and refusals by the content security policy
 """
 
@@ -24,6 +25,7 @@ from playwright.sync_api import Page
 
 from annotation.models import User
 from runner.models import Environment, Worker
+from tests.browser.eye import Eye
 from tests.services import free_port, listens, wait_until
 
 os.environ.setdefault(
@@ -217,6 +219,12 @@ def axe() -> Callable[[Page], list[str]]:
         ]
 
     return violations
+
+
+@pytest.fixture
+def eye(axe: Callable[[Page], list[str]]) -> Eye:
+    """An eye; its pictures go to the folder that SHOTS names."""
+    return Eye(axe, Path(os.environ["SHOTS"]) if "SHOTS" in os.environ else None)
 
 
 @pytest.fixture
