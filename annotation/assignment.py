@@ -83,7 +83,7 @@ def _held_attempt(study: Study, person: User, now: datetime) -> Attempt | None:
     attempt = (
         Attempt.objects.open()
         .filter(annotator=person, slot__study=study, slot__annotator=person, slot__state=Slot.State.TAKEN)
-        .select_related("slot__study", "slot__version__example")
+        .select_related("slot__study")
         .first()
     )
     if attempt is None:

@@ -137,6 +137,38 @@ def test_rows_arrive_one_by_one_and_errors_are_marked_at_the_editors_line(
     expect(page.locator("code-editor#solution .cm-notes")).to_contain_text("line 1")
 
 
+PEEK = """def with_tax(net: float) -> float:
+    import sys
+    print(sys._getframe(1).f_code.co_consts)
+    print(sys._getframe(1).f_code.co_consts, file=sys.stderr)
+    raise ValueError(sys._getframe(1).f_code.co_consts)
+"""
+
+
+@pytest.mark.docker
+def test_a_submission_that_prints_the_hidden_tests_shows_nothing_of_them(
+    site: str, page: Page, opened: Attempt, worker: Environment
+) -> None:
+    write(page, PEEK)
+    page.locator("summary", has_text="Submit…").click()
+    page.get_by_role("button", name="Submit for the record").click()
+    expect(page.locator("#execution")).to_contain_text("0 of 1", timeout=30_000)
+    assert "23.99" not in page.content()
+    assert "19.99" not in page.content()
+    page.goto(f"{site}/attempts/{opened.pk}/verdict/")
+    assert "23.99" not in page.content()
+
+
+@pytest.mark.docker
+def test_without_a_socket_the_page_asks_by_itself(page: Page, opened: Attempt, worker: Environment) -> None:
+    page.route_web_socket("**/ws/**", lambda socket: None)
+    page.reload()
+    expect(page.locator("code-editor#solution .cm-content")).to_be_visible()
+    write(page, RIGHT)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".tests li.ok")).to_have_count(1, timeout=30_000)
+
+
 def test_a_draft_survives_reload_and_a_second_sign_in(
     site: str, page: Page, opened: Attempt, browser: Browser, ann: User, sign_in: Enter
 ) -> None:
