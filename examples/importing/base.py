@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ from examples.languages.python.source import SourceInvalid, blocks, parse
 from examples.masking import Segment, test_source
 
 KEY_LIMIT, TITLE_LIMIT, NAME_LIMIT = 200, 300, 300  # characters, as in examples.models
+INSTRUCTION_LIMIT = 100_000  # characters; every page that shows it parses it as Markdown
+DEPTH_LIMIT = 50
 
 
 @dataclass(frozen=True)
@@ -198,7 +201,7 @@ def key_of(item: Mapping[str, Any], name: str) -> str:
     """Return the record's own name, written as a number or as text."""
     value = item.get(name)
     if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
+        item = {name: str(value)}
     return text_of(item, name, limit=KEY_LIMIT)
 
 
@@ -213,6 +216,21 @@ def refuse_unstorable(value: str, name: str) -> None:
         raise RecordInvalid(
             name, f"holds half a character (a lone surrogate) at character {error.start + 1}", remedy
         ) from error
+
+
+def refuse_unstorable_json(value: Any, name: str, *, depth: int = 0) -> None:
+    """Raise RecordInvalid for a value that JSON columns of some database refuse: texts, numbers or nesting."""
+    if depth > DEPTH_LIMIT:
+        raise RecordInvalid(name, f"is nested deeper than {DEPTH_LIMIT}", "Write it flatter.")
+    if isinstance(value, str):
+        refuse_unstorable(value, name)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise RecordInvalid(
+            name, f"holds {value}, which is no number in JSON", "Write null, or leave it out."
+        )
+    elif isinstance(value, (list, dict)):
+        for inner in [*value, *(value.values() if isinstance(value, dict) else ())]:
+            refuse_unstorable_json(inner, name, depth=depth + 1)
 
 
 def _kind(value: Any) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from examples.importing.base import (
+    INSTRUCTION_LIMIT,
     KEY_LIMIT,
     NAME_LIMIT,
     TITLE_LIMIT,
@@ -18,6 +19,7 @@ from examples.importing.base import (
     libraries_of,
     parsed,
     refuse_unstorable,
+    refuse_unstorable_json,
     segments_as_json,
     text_of,
     third_party,
@@ -76,16 +78,14 @@ def parse(item: Mapping[str, Any]) -> Record:
         licence=text_of(item, "licence", required=False, limit=100),
         focal_name=name,
         language=text_of(item, "language", required=False) or LANGUAGES[0],
-        instruction=text_of(item, "instruction"),
+        instruction=text_of(item, "instruction", limit=INSTRUCTION_LIMIT),
         context=context,
         gap=gap,
         reference=reference,
         tests=tests,
         block=block,
         expected=expected,
-        visible=default_count(trees[1], expected)
-        if item.get("visible") is None
-        else _number(item, "visible"),
+        visible=default_count(trees[1], expected) if item.get("visible") is None else _visible(item, total),
         total=total,
         needs=third_party(libraries),
         libraries=libraries,
@@ -152,6 +152,14 @@ def _number(item: Mapping[str, Any], name: str) -> int:
     return value
 
 
+def _visible(item: Mapping[str, Any], total: int) -> int:
+    value = _number(item, "visible")
+    if value > total:
+        message = f"is too many: the test source has {total} top-level assertions"
+        raise RecordInvalid("visible", message, f"Give visible from 0 to {total}.")
+    return value
+
+
 def _segments(item: Mapping[str, Any]) -> tuple[Segment, ...]:
     """Return the tests. Raises RecordInvalid where one is malformed or lies outside the context."""
     values = item.get("segments")
@@ -193,7 +201,7 @@ def _provenance(item: Mapping[str, Any]) -> dict[str, Any]:
     value = item.get("provenance") or {}
     if not isinstance(value, dict):
         raise RecordInvalid("provenance", "is not an object", "Write it as a JSON object, or leave it out.")
-    refuse_unstorable(repr(value), "provenance")
+    refuse_unstorable_json(value, "provenance")
     return value
 
 

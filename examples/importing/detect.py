@@ -112,6 +112,8 @@ def _is_spread_object(text: str) -> bool:
         return False
     try:
         json.loads(text.partition("\n")[0])
+    except RecursionError:
+        return False
     except ValueError:
         rest = text[1:].lstrip()
         return "\n" in text[: len(text) - len(rest)] and rest[:1] in ('"', "}")
@@ -122,7 +124,7 @@ def _one_object(text: str) -> Iterator[Problem]:
     try:
         value, _ = json.JSONDecoder().raw_decode(text)
         keys = list(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         keys = []
     if any(each.recognises(frozenset(keys)) for each in FORMATS):
         remedy = "Write the record on one line (JSON Lines), or put the records into a list."

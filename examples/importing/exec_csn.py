@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from examples.importing.base import (
+    INSTRUCTION_LIMIT,
     NAME_LIMIT,
     Record,
     RecordInvalid,
@@ -40,7 +41,7 @@ def parse(item: Mapping[str, Any]) -> Record:
     key = key_of(item, "idx")
     code = text_of(item, "code")
     name = text_of(item, "func_name", limit=NAME_LIMIT)
-    instruction = text_of(item, "revised_instruction")
+    instruction = text_of(item, "revised_instruction", limit=INSTRUCTION_LIMIT)
     repository = text_of(item, "repo_name", required=False, limit=NAME_LIMIT)
     docstring = text_of(item, "docstring", required=False)
     tree = parsed(code, "code")

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from examples.importing.base import (
+    INSTRUCTION_LIMIT,
     NAME_LIMIT,
     Record,
     RecordInvalid,
@@ -50,6 +51,8 @@ def parse(item: Mapping[str, Any]) -> Record:
             "test", "defines no function check", "Define check(candidate) with the assertions."
         )
     masked = _masked(code, name, tree)
+    instruction = ast.get_docstring(python.find(tree, name)) or prompt.strip()
+    text_of({"prompt": instruction}, "prompt", limit=INSTRUCTION_LIMIT)  # its escapes are characters by now
     total = count_assertions(tests, [CHECK])
     call = f"\n{CHECK}({name})"
     end = len(masked.context.encode())
@@ -61,7 +64,7 @@ def parse(item: Mapping[str, Any]) -> Record:
         licence="",
         focal_name=name,
         language="python",
-        instruction=ast.get_docstring(python.find(tree, name)) or prompt.strip(),
+        instruction=instruction,
         context=masked.context,
         gap=masked.gap,
         reference=masked.reference,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from django.conf import settings
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
+from django.utils import timezone
 
-from examples.importing.store import State, claim_report, store_stream
+from examples.importing.store import BATCH, State, claim_report, store_stream
 from examples.models import Dataset, ImportReport
+
+logger = logging.getLogger(__name__)
 
 
 class Upload(Protocol):
@@ -72,9 +76,29 @@ def run_import(report_id: int) -> ImportReport | None:
         report.save(update_fields=["state", "message"])
         return report
     with stream:
-        store_stream(stream, report)
+        _store(stream, report)
     path.unlink(missing_ok=True)
     return report
+
+
+def _store(stream: BinaryIO, report: ImportReport) -> None:
+    """Import the stream; an error of ours ends the import as failed, or it would be taken again without end.
+
+    A database that is away is no such error: the import waits, and goes on behind what is in.
+    """
+    try:
+        store_stream(stream, report)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception as error:
+        logger.exception("Import %s stopped by an error of ours.", report.pk)
+        report.refresh_from_db()
+        report.state, report.finished_at = State.FAILED, timezone.now()
+        report.message = (
+            f"Stopped by an error of ours ({type(error).__name__}) in one of the {BATCH} records behind record "
+            f"{report.read}. What came before is in. Leave those records out, or tell who runs this site."
+        )
+        report.save(update_fields=["state", "message", "finished_at"])
 
 
 def _folder() -> Path:

@@ -327,6 +327,14 @@ def test_our_own_format_gives_every_record_back():
         ({"instruction": "Another."}, "content_hash", "was changed"),
         ({"provenance": []}, None, ""),
         ({"provenance": [1]}, "provenance", "not an object"),
+        ({"provenance": {"a": ["\0"]}}, "provenance", "NUL"),
+        ({"provenance": {"\ud800": 1}}, "provenance", "half a character"),
+        ({"provenance": {"a": float("nan")}}, "provenance", "no number"),
+        ({"provenance": {"a": json.loads("[" * 300 + "]" * 300)}}, "provenance", "nested"),
+        ({"visible": 3}, "visible", "has 2"),
+        ({"visible": 10**30}, "visible", "has 2"),
+        ({"key": 10**300}, "key", "more than 200"),
+        ({"instruction": "[" * 100_001}, "instruction", "more than 100000"),
     ],
 )
 def test_our_own_format_is_checked_field_by_field(change, field, words):
@@ -360,6 +368,8 @@ PROBLEM = {
         ({"test": "def check(candidate):\n"}, "test", "line 1"),
         ({"test": None}, "test", "missing"),
         ({"task_id": 1.5}, "task_id", "a number, not text"),
+        ({"prompt": 'def f(a):\n    """a \\0"""\n'}, "prompt", "NUL"),
+        ({"prompt": 'def f(a):\n    """a \\ud800"""\n'}, "prompt", "half a character"),
     ],
 )
 def test_a_bad_humaneval_record_is_reported_by_field(change, field, words):
@@ -375,3 +385,9 @@ def test_the_content_hash_ignores_what_is_outside_the_version():
     assert other.content_hash == record.content_hash
     [other] = records([{**GOOD, "revised_instruction": "Else."}])
     assert other.content_hash != record.content_hash
+
+
+@pytest.mark.parametrize("start", ['{"a": ', '{\n"a": ', '[{"a": ', '{"a": 1}\n{"a": '])
+def test_a_file_nested_beyond_reading_is_refused_and_no_error(start):
+    data = (start + "[" * 3000 + "]" * 3000 + "}\n").encode()
+    assert only(list(read(io.BytesIO(data)))).number == 0

@@ -6,9 +6,11 @@ import io
 import json
 from datetime import timedelta
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError
 from django.utils import timezone
 
 from annotation.models import User
@@ -218,3 +220,33 @@ def test_an_upload_that_is_gone_says_so(curator: User, settings: Any, tmp_path: 
     done = run_import(report.pk)
     assert done is not None
     assert (done.state, done.message) == (State.FAILED, "The uploaded file is gone. Send it again.")
+
+
+def test_an_import_that_meets_an_error_of_ours_fails_once_and_says_so(
+    curator: User, settings: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Left running it would be taken again every minute, for ever, by a worker that dies of it each time."""
+    settings.MEDIA_ROOT = tmp_path
+    make_environment()
+    monkeypatch.setattr(storing, "_columns", lambda record: {"visible": 10**30})
+    upload = SimpleUploadedFile("sums.json", stream_of([record(1)]).read())
+    report = queue_import(upload, dataset="sums", licence="", dry_run=False, by=curator)
+    run_import(report.pk)
+    report.refresh_from_db()
+    assert (report.state, report.read) == (State.FAILED, 0)
+    assert "OverflowError" in report.message
+    assert waiting_reports() == []
+
+
+def test_an_import_whose_database_went_away_waits_to_be_taken_again(
+    curator: User, settings: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    upload = SimpleUploadedFile("sums.json", stream_of([record(1)]).read())
+    report = queue_import(upload, dataset="sums", licence="", dry_run=False, by=curator)
+    monkeypatch.setattr(storing, "_store_batch", Mock(side_effect=OperationalError))
+    with pytest.raises(OperationalError):
+        run_import(report.pk)
+    report.refresh_from_db()
+    assert report.is_open
+    assert len(list((tmp_path / "imports").iterdir())) == 1
