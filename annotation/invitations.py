@@ -49,16 +49,27 @@ def invite(
 
 
 def roles_to_invite(by: User) -> list[Role]:
-    """Return the roles that somebody may give away: a curator never more than a reader's or annotator's."""
-    return list(Role) if by.administers else [Role.ANNOTATOR, Role.READER]
+    """Return the roles that somebody may give away: a curator never more than a reader's or annotator's, others none."""
+    if by.administers:
+        return list(Role)
+    return [Role.ANNOTATOR, Role.READER] if by.curates else []
 
 
 def find_invitation(token: str, *, now: datetime) -> Invitation:
-    """Return the open invitation of a token. Raises InvitationOver."""
-    invitation = Invitation.objects.filter(
-        token_sha256=hashed(token), accepted_at=None, expires_at__gt=now
-    ).first()
+    """Return the open invitation of a token. Raises InvitationOver.
+
+    It is over, too, when who made it was deactivated or may no longer give that role: else an admin who lost the role
+    could come back by a link kept for the day.
+    """
+    invitation = (
+        Invitation.objects.filter(token_sha256=hashed(token), accepted_at=None, expires_at__gt=now)
+        .select_related("created_by")
+        .first()
+    )
     if invitation is None:
+        raise InvitationOver
+    maker = invitation.created_by
+    if not maker.is_active or invitation.role not in roles_to_invite(maker):
         raise InvitationOver
     return invitation
 

@@ -9,7 +9,7 @@ import pytest
 from django.db import IntegrityError, connection
 from django.utils import timezone
 
-from annotation.accounts import create_account
+from annotation.accounts import change_role, create_account, set_active
 from annotation.invitations import InvitationOver, accept_invitation, find_invitation, invite, withdraw
 from annotation.models import User
 from config.access import Role
@@ -62,6 +62,25 @@ def test_a_curator_invites_no_curator_and_an_admin_does(curator, admin_user):
     with pytest.raises(ValueError):
         invite(role=Role.CURATOR, by=curator)
     assert accept(invite(role=Role.CURATOR, by=admin_user).token).curates
+
+
+@pytest.mark.parametrize("lost", ["the role", "the account"])
+def test_a_link_is_over_when_its_maker_may_no_longer_give_that_role(admin_user, lost):
+    other = create_account(username="other", role=Role.ADMIN, password=PASSWORD)
+    made = invite(role=Role.ADMIN, by=other)
+    if lost == "the role":
+        change_role(other, Role.CURATOR, by=admin_user)
+    else:
+        set_active(other, active=False, by=admin_user)
+    with pytest.raises(InvitationOver):
+        accept(made.token)
+
+
+def test_an_annotator_who_curated_once_lets_nobody_in(curator, admin_user):
+    made = invite(role=Role.READER, by=curator)
+    change_role(curator, Role.ANNOTATOR, by=admin_user)
+    with pytest.raises(InvitationOver):
+        accept(made.token)
 
 
 def test_of_two_who_use_one_link_at_once_one_gets_an_account(either_database):
