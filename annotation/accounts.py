@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import IntegerField, Max
 from django.db.models.functions import Cast, Substr
 
-from annotation.models import User
+from annotation.models import ApiToken, User
 from annotation.sockets import close_sockets
 from config.access import Role
 from examples.models import audit
@@ -94,12 +94,16 @@ def set_active(person: User, *, active: bool, by: User) -> None:
 
 
 def reset_password(person: User, *, by: User) -> str:
-    """Return a one-time password, to be shown once: with it the person can do nothing but choose a new one."""
+    """Return a one-time password, to be shown once: with it the person can do nothing but choose a new one.
+
+    The person's tokens are over too: one made by whoever knew the old password would outlive it.
+    """
     password = one_time_password()
     person.set_password(password)
     person.must_change_password = True
     person.save(update_fields=["password", "must_change_password"])
-    audit(by, "reset password", f"user:{person.pk}")
+    revoked, _ = ApiToken.objects.filter(user=person).delete()
+    audit(by, "reset password", f"user:{person.pk}", tokens_revoked=revoked)
     close_sockets(person.pk)
     return password
 

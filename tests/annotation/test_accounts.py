@@ -13,6 +13,7 @@ from annotation.accounts import (
     reset_password,
     set_active,
 )
+from annotation.tokens import make_token
 from config.access import Role
 from examples.models import AuditEntry
 from tests.conftest import PASSWORD
@@ -64,6 +65,13 @@ def test_a_one_time_password_leads_nowhere_but_to_a_new_one(client, ann, admin_u
 def test_the_old_password_is_over_after_a_reset(client, ann, admin_user):
     reset_password(ann, by=admin_user)
     assert not client.login(username="ann", password=PASSWORD)
+
+
+def test_tokens_are_over_after_a_reset(reader, admin_user):
+    """Whoever knew the old password may have made one, which would outlive it by a year."""
+    make_token(reader, name="script", scopes=["releases:read"], days=365)
+    reset_password(reader, by=admin_user)
+    assert not reader.auth_token_set.exists()
 
 
 def test_one_time_passwords_can_be_read_out_and_differ():
