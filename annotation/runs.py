@@ -96,6 +96,11 @@ def _start(
 def _refuse_if_over(attempt: Attempt) -> None:
     """Raise where no run may start: slot lost, study closed, clock stopped, submissions used."""
     slot = attempt.slot
+    if attempt.state in (
+        Attempt.State.SUBMITTED,
+        Attempt.State.CLOSED,
+    ):  # by another request, since we settled
+        raise AttemptOver("The work on this example has ended: the verdict is due.")
     if attempt.state == Attempt.State.RELEASED or slot.annotator_id != attempt.annotator_id:
         raise AttemptOver(
             "Your place went back after a long silence, and your draft is kept. Take it again from My work."

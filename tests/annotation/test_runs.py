@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.accounts import create_account
 from annotation.attempts import AttemptOver, Refused, give_up
-from annotation.models import Run, Slot
+from annotation.models import Attempt, Run, Slot
 from annotation.runs import fingerprint, packed, run_scratch, run_visible, submit, unpacked
 from config.access import Role
 from examples.assembly import Origin
@@ -104,6 +104,15 @@ def test_nothing_runs_after_giving_up(ann):
     give_up(attempt, reason="no idea", now=timezone.now())
     for what in (run_visible, submit):
         with pytest.raises(AttemptOver):
+            ask(what, attempt)
+
+
+def test_nothing_runs_where_another_page_gave_up_at_this_moment(ann):
+    attempt = make_attempt(ann)
+    elsewhere = Attempt.objects.get(pk=attempt.pk)
+    give_up(elsewhere, reason="no idea", now=timezone.now())
+    for what in (run_visible, submit):
+        with pytest.raises(AttemptOver, match="verdict"):
             ask(what, attempt)
 
 
