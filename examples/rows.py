@@ -63,6 +63,14 @@ class Row:
         return "" if RUNNING in self.checks else "".join(mark.word[0] for mark in self.checks)
 
     @property
+    def solved(self) -> str:
+        """What the signs of the solvers say, in words."""
+        closed = [mark for mark in self.solvers if mark != WORKING]
+        words = [f"{closed.count(SOLVED)} of {len(closed)} solved"] if closed else []
+        at_work = len(self.solvers) - len(closed)
+        return ", ".join([*words, f"{at_work} in progress"] if at_work else words)
+
+    @property
     def is_open(self) -> bool:
         """Whether its checks wait or run."""
         return self.version is not None and self.version.check_state in (State.PENDING, State.RUNNING)
