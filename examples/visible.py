@@ -74,9 +74,10 @@ def visible_part(
         left -= len(own)
         if any(is_evidence(each) for each in own):
             shown.append(node.name)
-        start = positions.start(node.body[0])
-        end = positions.end(own[-1]) if own else start
-        pieces += [positions.data[at:end].decode(), _rest(node, positions, own)]
+        if own:
+            pieces += [positions.data[at : positions.end(own[-1])].decode(), _rest(node, positions, own)]
+        else:
+            pieces += [_before(node, tree, positions, at), _stub(node)]
         at = trailing_comments(positions, positions.end(node), None)
     text = "".join(pieces) + positions.data[at:].decode()
     return VisiblePart(text, tuple(shown), "" if _asserts(block) else block, wanted, total)
@@ -90,15 +91,29 @@ def _functions(tree: ast.Module, expected: Sequence[str]) -> list[python.Functio
     return sorted(named.values(), key=lambda node: node.lineno)
 
 
+def _before(node: python.FunctionNode, tree: ast.Module, positions: python.Positions, at: int) -> str:
+    """Return what stands between a place and a hidden function, without the comments directly above the function."""
+    start = positions.start(node)
+    above = tree.body[: tree.body.index(node)]
+    end = max(at, positions.end(above[-1]) if above else 0)
+    return positions.data[at:end].decode() + "\n" * positions.data[end:start].count(b"\n")
+
+
+def _stub(node: python.FunctionNode) -> str:
+    """Return what stands for a function of which nothing is visible: its name, for who calls it, and its kind."""
+    word = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    takes_any = "*args, **kwargs" if any(ast.iter_child_nodes(node.args)) else ""
+    filler = "yield from ()" if word == "def" and _yields(node.body) else "pass"
+    return f"{word} {node.name}({takes_any}):\n    {filler}"
+
+
 def _rest(node: python.FunctionNode, positions: python.Positions, own: list[ast.stmt]) -> str:
     """Return what stands for the part that is cut off: nothing where that does not change the kind of function."""
-    kept = node.body[: node.body.index(own[-1]) + 1] if own else []
+    kept = node.body[: node.body.index(own[-1]) + 1]
     stays_generator = not _yields(node.body) or isinstance(node, ast.AsyncFunctionDef) or _yields(kept)
-    if own and stays_generator:
+    if stays_generator:
         return ""
-    filler = "pass" if stays_generator else "yield from ()"
-    if not own:
-        return filler
+    filler = "yield from ()"
     start = positions.start(own[0])
     indentation = positions.data[positions.starts[positions.line_at(start) - 1] : start].decode()
     return (
@@ -156,7 +171,8 @@ def _name(node: ast.expr | None) -> str:
 
 
 def _asserts(block: str) -> bool:
-    return any(isinstance(node, ast.Assert) for node in ast.walk(python.parse(line_ended(block))))
+    tree = python.parse(line_ended(block))
+    return any(map(is_assertion, tree.body)) or any(isinstance(node, ast.Assert) for node in ast.walk(tree))
 
 
 def _yields(body: Sequence[ast.AST]) -> bool:

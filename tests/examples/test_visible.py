@@ -36,6 +36,30 @@ def test_a_function_is_cut_after_its_nth_assertion_and_what_lies_beyond_becomes_
     assert (part.expected, part.count, part.total) == (("test_a",), 1, 3)
 
 
+def test_of_a_hidden_test_nothing_is_shown_but_its_name():
+    """Its decorators, defaults and comments are its author's words about the hidden case, too."""
+    source = """def test_a():
+    assert 1
+
+DATA = '''
+# data'''
+
+# hint 4711
+@case(4712)
+def test_b(x=4713, *, y=4714):
+    # hint 4715
+    \"\"\"hint 4716\"\"\"
+    z = 4717
+    assert z
+"""
+    part = visible_part(source, ("test_a", "test_b"), count=1)
+    assert "47" not in part.text
+    namespace = {}
+    exec(part.text, namespace)
+    assert namespace["test_b"](5, y=6) is None
+    assert namespace["DATA"] == "\n# data"
+
+
 def test_the_count_runs_on_over_the_functions():
     part = visible_part(TWO, ("test_a", "test_b"), count=3)
     assert (part.expected, part.count) == (("test_a", "test_b"), 3)
@@ -92,8 +116,17 @@ def test_a_coroutine_stays_one_and_a_one_liner_can_be_cut():
     assert part.text == "async def test_a(): x = 1; assert x"
 
 
-def test_a_block_with_assertions_of_its_own_is_not_part_of_the_visible_tests():
-    assert visible_part(TWO, ("test_a",), "if __name__ == '__main__':\n    assert f() == 4\n").block == ""
+@pytest.mark.parametrize(
+    "block",
+    [
+        "if __name__ == '__main__':\n    assert f() == 4\n",
+        "test_a()\nif f() != 4:\n    raise AssertionError\n",
+        "numpy.testing.assert_equal(f(), 4)\n",
+        "def late():\n    assert f() == 4\nlate()\n",
+    ],
+)
+def test_a_block_with_assertions_of_its_own_is_not_part_of_the_visible_tests(block):
+    assert visible_part(TWO, ("test_a",), block).block == ""
 
 
 def test_other_code_beside_the_test_functions_stays():
