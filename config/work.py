@@ -16,6 +16,7 @@ from typing import Any
 import django
 from celery import Celery
 from celery.worker import state
+from django.db import connections
 from kombu.asynchronous import set_event_loop
 
 from config.celery import QUEUES, lane
@@ -26,6 +27,8 @@ logger = logging.getLogger("config.work")
 GRACE_SECONDS = 3.0
 CLOSE_SECONDS = 20.0
 WAKE_UPS_ENOUGH = 4
+# As in config/web.py: a wake-up passes from the loop to a thread, and a row from the box's thread to the database's.
+SWITCH_SECONDS = 0.0005
 
 
 def main(queues: list[str]) -> int:
@@ -37,6 +40,8 @@ def main(queues: list[str]) -> int:
 
     # One line for every message, twice, would bury what an operator looks for.
     logging.getLogger("celery").setLevel(logging.WARNING)
+    sys.setswitchinterval(SWITCH_SECONDS)
+    _keep_connections()
     boxes.keep_warm()
     events.keep_loop()
     post = workers.sign_on(queues)
@@ -58,6 +63,17 @@ def main(queues: list[str]) -> int:
         thread.join(CLOSE_SECONDS)
     workers.sign_off(post.worker)
     return 0 if ended.is_set() else 1
+
+
+def _keep_connections() -> None:
+    """Let each thread keep its connection to SQLite, which takes longer to open than to claim an execution.
+
+    Postgres has a pool, which is no place for connections that are kept. Web requests have threads of their own, so
+    there nothing could be kept.
+    """
+    stored = connections.settings["default"]
+    if stored["ENGINE"].endswith("sqlite3"):
+        stored["CONN_MAX_AGE"] = None
 
 
 def _wake_bulk_work() -> None:
