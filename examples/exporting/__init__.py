@@ -26,26 +26,26 @@ FORMATS = {
 }
 
 
-def export(versions: QuerySet[Version], style: str) -> Iterator[bytes]:
-    """Yield the versions in a format, a batch at a time; those of retired examples are left out.
+def export(examples: QuerySet[Example], style: str) -> Iterator[bytes]:
+    """Yield the current versions of the examples in a format, a batch at a time; retired examples are left out.
 
     Memory stays flat and no cursor stays open. Raises KeyError for a format there is none of.
     """
     line = FORMATS[style].line
-    return _batches(versions.exclude(example__status=Example.Status.RETIRED), line)
+    return _batches(examples.exclude(status=Example.Status.RETIRED), line)
 
 
-def _batches(versions: QuerySet[Version], line: Callable[[Version], str]) -> Iterator[bytes]:
-    whole = Version.objects.select_related("example__dataset", "environment").order_by("pk")
-    for ids in _ids(versions):
+def _batches(examples: QuerySet[Example], line: Callable[[Version], str]) -> Iterator[bytes]:
+    whole = Version.objects.select_related("example__dataset", "environment").order_by("example_id")
+    for ids in _current(examples):
         for at in range(0, len(ids), BATCH):
             yield "".join(map(line, whole.filter(pk__in=ids[at : at + BATCH]))).encode()
 
 
-def _ids(versions: QuerySet[Version]) -> Iterator[list[int]]:
-    """Yield the ids in blocks: which versions there are is found and sorted once a block, not once a batch."""
+def _current(examples: QuerySet[Example]) -> Iterator[list[int]]:
+    """Yield the ids of the current versions in blocks, by example: that order an index already has."""
     last = 0
-    rows = versions.order_by("pk").values_list("pk", flat=True)
+    rows = examples.filter(current__isnull=False).order_by("pk").values_list("pk", "current_id")
     while block := list(rows.filter(pk__gt=last)[:BLOCK]):
-        yield block
-        last = block[-1]
+        yield [version for _, version in block if version is not None]
+        last = block[-1][0]

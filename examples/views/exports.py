@@ -10,7 +10,7 @@ from config.access import curator_required
 from config.http import HttpRequest
 from config.streaming import NDJSON, stream
 from examples.exporting import FORMATS, export
-from examples.models import Dataset, Version, audit
+from examples.models import Dataset, audit
 
 
 @require_GET
@@ -21,5 +21,5 @@ def dataset_export(request: HttpRequest, name: str, style: str) -> HttpResponseB
     if style not in FORMATS:
         raise Http404
     audit(request.user, "dataset exported", f"dataset:{dataset.pk}", style=style)
-    chunks = export(Version.objects.filter(current_of__dataset=dataset), style)
+    chunks = export(dataset.examples.all(), style)
     return stream(request, chunks, content_type=NDJSON, filename=f"{name}.{style}.jsonl")
