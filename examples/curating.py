@@ -26,6 +26,10 @@ class ReasonMissing(Exception):  # noqa: N818 - as above
     """Whoever retires an example must say why."""
 
 
+class ChecksOpen(Exception):  # noqa: N818 - as above
+    """The version waits for its checks or is being checked, which repeats the reference anyway."""
+
+
 @dataclass
 class Done:
     """What a bulk action did: how many examples changed, and how many did not, by reason."""
@@ -123,12 +127,14 @@ def check_all(ids: Sequence[int], *, by: Any) -> Done:
 def ask_repeats(version: Version, *, times: int, by: Any) -> None:
     """Let a worker execute the version's reference `times` more, each cold under a new seed.
 
-    Raises ValueError outside 1 to MOST_REPEATS.
+    Raises ValueError outside 1 to MOST_REPEATS, ChecksOpen before the checks are done: their findings would be mixed.
     """
     from examples.tasks import repeat
 
     if not 1 <= times <= MOST_REPEATS:
         raise ValueError(f"ask for 1 to {MOST_REPEATS} repeats")
+    if version.check_state in (State.PENDING, State.RUNNING):
+        raise ChecksOpen
     with transaction.atomic():
         audit(by, "repeats asked for", f"version:{version.pk}", times=times)
         transaction.on_commit(partial(repeat.delay, version.pk, times), robust=True)

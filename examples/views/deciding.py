@@ -33,7 +33,11 @@ def repeat_reference(request: HttpRequest, pk: int) -> HttpResponse:
     form = RepeatForm(request.POST)
     if not form.is_valid():
         return show(request, page, "examples/example.html", status=422, repeat_form=form)
-    curating.ask_repeats(page.version, times=form.cleaned_data["times"], by=request.user)
+    try:
+        curating.ask_repeats(page.version, times=form.cleaned_data["times"], by=request.user)
+    except curating.ChecksOpen:
+        messages.error(request, "Wait until the checks are done: they repeat the reference first.")
+        return show(request, page, "examples/example.html", status=422)
     return _back(page)
 
 

@@ -219,6 +219,15 @@ class TestChecks:
         assert answer.status_code == 422
         assert "id_times_error" in answer.content.decode()
 
+    def test_repeats_wait_until_the_checks_are_done(self, desk: Client) -> None:
+        version = make_version(checked=False)
+        address = f"/examples/{version.example_id}/"
+        assert "Repeat the reference" not in html_of(desk, address)
+        answer = desk.post(f"{address}repeat/", {"times": "90"})
+        assert answer.status_code == 422
+        assert "Wait until the checks are done" in answer.content.decode()
+        assert not AuditEntry.objects.exists()
+
     def test_the_chance_to_miss_a_flake_is_that_of_the_formula(self) -> None:
         found = {miss.one_in: (miss.by_now, miss.by_more) for miss in misses(5, 90)}
         assert found[20] == ("77 in 100", "1 in 131")
