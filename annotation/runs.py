@@ -18,6 +18,9 @@ from examples.jobs import full_job, scratch_job, visible_job, visible_of
 from runner.models import Execution
 from runner.queueing import enqueue, supersede
 from runner.sandbox.base import Job
+from runner.sandbox.stream import BOX_ENDED
+
+LOST_ALLOWED = 2
 
 
 def run_visible(attempt: Attempt, *, function: str, module: str, key: str, now: datetime) -> Run:
@@ -71,6 +74,8 @@ def _start(
         if known := locked.runs.filter(key=key).first():
             return known
         _refuse_if_over(locked)
+        if kind == Run.Kind.SUBMISSION:
+            _refuse_if_lost(locked)
         supersede(listener_of(attempt), among=_on_demand(locked))
         return Run.objects.create(
             attempt=locked,
@@ -114,6 +119,24 @@ def _refuse_if_over(attempt: Attempt) -> None:
         raise Refused("Your submission is being judged; wait for its outcome.")
     if not done.left:
         raise AttemptOver("All submissions are used: the verdict is due.")
+
+
+def _refuse_if_lost(attempt: Attempt) -> None:
+    """Raise where the boxes of too many submissions ended in the midst, which a program can bring about by itself.
+
+    Such a submission is unjudged and does not count; but that and its time tell a few bits of the hidden tests, which
+    must not be had without end. What failed for another reason of ours is never limited.
+    """
+    lost = attempt.runs.filter(
+        kind=Run.Kind.SUBMISSION,
+        execution__state=Execution.State.UNJUDGED,
+        execution__reason__startswith=BOX_ENDED,
+    )
+    if lost.count() >= LOST_ALLOWED:
+        raise Refused(
+            f"The boxes of {LOST_ALLOWED} submissions ended in the midst, so a curator has to look first. Does your "
+            "program use very much memory? You can also give up and say that the environment is broken."
+        )
 
 
 def _on_demand(attempt: Attempt) -> QuerySet[Execution]:

@@ -14,6 +14,7 @@ from runner.sandbox.base import SandboxUnavailable
 FRAME_BYTES = 4 << 20
 COMPLAINT_BYTES = 4096
 STDOUT, STDERR = 1, 2
+BOX_ENDED = "The box ended before its job did."
 
 Frame = dict[str, Any]
 
@@ -86,7 +87,7 @@ class BoxStream:
         if not data:
             complaint = self._complaint.decode("utf-8", "replace").strip().splitlines()
             said = f" Its last words: {complaint[-1]}" if complaint else ""
-            raise SandboxUnavailable(f"The box ended before its job did.{said}")
+            raise SandboxUnavailable(f"{BOX_ENDED}{said}")
         self._raw += data
         self._demultiplex()
 

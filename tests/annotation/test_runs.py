@@ -11,11 +11,20 @@ from django.utils import timezone
 from annotation.accounts import create_account
 from annotation.attempts import AttemptOver, Refused, give_up
 from annotation.models import Attempt, Run, Slot
-from annotation.runs import fingerprint, packed, run_scratch, run_visible, submit, unpacked
+from annotation.runs import (
+    LOST_ALLOWED,
+    fingerprint,
+    packed,
+    run_scratch,
+    run_visible,
+    submit,
+    unpacked,
+)
 from config.access import Role
 from examples.assembly import Origin
 from runner.models import Execution
 from runner.outcome import Outcome
+from runner.sandbox.stream import BOX_ENDED
 from tests.annotation.factories import RIGHT, WRONG, finish, leave_unjudged, make_attempt
 
 
@@ -89,6 +98,18 @@ def test_an_unjudged_submission_may_be_made_again(ann):
     attempt = make_attempt(ann)
     leave_unjudged(ask(submit, attempt, "1"))
     assert ask(submit, attempt, "2").number == 2
+
+
+def test_submissions_whose_boxes_were_brought_down_are_not_without_end(ann):
+    """A program can have the kernel end its box for memory; how long that took says something of the hidden tests."""
+    attempt = make_attempt(ann)
+    for number in range(LOST_ALLOWED):
+        run = ask(submit, attempt, f"lost {number}")
+        leave_unjudged(run)
+        Execution.objects.filter(pk=run.execution_id).update(reason=f"{BOX_ENDED} Its last words: none")
+    with pytest.raises(Refused, match="curator"):
+        ask(submit, attempt, "one more")
+    assert ask(run_visible, attempt, "a look").kind == Run.Kind.VISIBLE
 
 
 def test_a_newer_run_replaces_one_that_has_not_started(ann):
