@@ -16,10 +16,10 @@ from annotation.attempts import close_attempt, progress_of, settle
 from annotation.demo import RECORDS
 from annotation.exporting import export as export_rows
 from annotation.models import Attempt, Run, Study, User
+from annotation.panel import result_of
 from annotation.results import study_results
 from annotation.runs import run_visible, submit
 from annotation.studies import add_people, add_versions, choose, open_study
-from annotation.workspace import result_of
 from examples.checking.run import check_version
 from examples.curating import accept
 from examples.exporting import export as export_versions
