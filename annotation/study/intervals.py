@@ -2,7 +2,7 @@
 
 Wilson says how sure we are about these attempts; the cluster interval says what to expect of people like
 these. In simulated studies with 4 to 16 annotators of unequal skill the nominal 95 % Wilson interval held the
-truth in 78 to 96 %, the cluster interval in 93 to 96 % (``tests/benchmarks/interval_coverage.py``).
+truth in 78 to 96 %, the cluster interval in 93 to 96 % (``tests/benchmarks/check_interval_coverage.py``).
 """
 
 from collections import Counter

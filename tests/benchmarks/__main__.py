@@ -9,6 +9,7 @@ set up what they need, print lines of text, and exit 1 where a figure or an inva
 from __future__ import annotations
 
 import argparse
+import ast
 import subprocess
 import sys
 import time
@@ -21,6 +22,14 @@ ROOT = HERE.parent.parent
 def named(*kinds: str) -> list[str]:
     """Return the names of the modules of some kinds (`bench`, `drill`, `check`), in the order of the alphabet."""
     return sorted(path.stem for kind in kinds for path in HERE.glob(f"{kind}_*.py"))
+
+
+def describe(names: list[str]) -> int:
+    """Print each module's name with its first sentence."""
+    for name in names:
+        tree = ast.parse((HERE / f"{name}.py").read_text())
+        print(f"{name:24} {(ast.get_docstring(tree) or '').splitlines()[0]}")
+    return 0
 
 
 def run(name: str) -> bool:
@@ -36,12 +45,18 @@ def run(name: str) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """Run those asked for, all of a kind where none is; return 1 where one did not hold, 2 for a name nobody knows."""
+    """Run those named, else all of a kind; return 1 where one did not hold, 2 for a name nobody knows."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("--drills", action="store_true", help="run the drills instead of the benchmarks")
-    parser.add_argument("names", nargs="*", help="part of a module's name; all of them without")
+    parser.add_argument("--list", action="store_true", help="say what there is and run nothing")
+    parser.add_argument("--drills", action="store_true", help="run drills and checks instead of benchmarks")
+    parser.add_argument("names", nargs="*", help="part of a module's name, of whichever kind")
     chosen = parser.parse_args(arguments)
-    known = named("drill", "check") if chosen.drills else named("bench")
+    if chosen.list:
+        return describe(named("bench", "drill", "check"))
+    kinds = (
+        ("bench", "drill", "check") if chosen.names else ("drill", "check") if chosen.drills else ("bench",)
+    )
+    known = named(*kinds)
     wanted = [name for name in known if not chosen.names or any(part in name for part in chosen.names)]
     if not wanted:
         print(f"Nothing of that name. There is: {', '.join(known) or 'nothing'}")

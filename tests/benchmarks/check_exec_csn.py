@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import sys
 
-from tests.benchmarks.prepared import check_all, data_file, load, prepare, provide_environments
+from tests.benchmarks.figures import machine
+from tests.benchmarks.prepared import check_all, database, prepare, provide_environments
+from tests.benchmarks.records import data_file, load
 
 FLAKY, MORE = "14371", 170
 EXPECTED = {"6982": {"reference", "network"}, "6221": {"empty_body"}}
@@ -19,6 +21,7 @@ EXPECTED = {"6982": {"reference", "network"}, "6221": {"empty_body"}}
 def main() -> int:
     """Import, check, repeat the flaky one, print a line for each; return the exit status."""
     prepare()
+    print(f"{database()}; {machine()}")
     from examples.models import Version
 
     provide_environments()

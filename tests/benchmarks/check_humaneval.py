@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import sys
 
-from tests.benchmarks.prepared import check_all, data_file, load, prepare, provide_environments
+from tests.benchmarks.figures import machine
+from tests.benchmarks.prepared import check_all, database, prepare, provide_environments
+from tests.benchmarks.records import data_file, load
 
 
 def main() -> int:
     """Import, check, print the figures; return the exit status."""
     prepare()
+    print(f"{database()}; {machine()}")
     from examples.models import Check, Version
 
     provide_environments()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import http.client
+import json
 import time
 from dataclasses import dataclass
 from http.cookies import SimpleCookie
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
+
+import brotli
 
 CSRF = "b" * 32
 PATIENCE_SECONDS = 60
@@ -20,6 +23,7 @@ class Answer(NamedTuple):
     status: int
     location: str
     body: bytes
+    encoding: str
     first_ms: float
     total_ms: float
 
@@ -54,6 +58,15 @@ class Person:
             {"X-CSRFToken": CSRF, "Content-Type": "application/x-www-form-urlencoded", **headers},
         )
 
+    @staticmethod
+    def text_of(answer: Answer) -> str:
+        """Return a page's text, whatever it was compressed by."""
+        return (brotli.decompress(answer.body) if answer.encoding == "br" else answer.body).decode()
+
+    def json_of(self, answer: Answer) -> Any:
+        """Return what an answer in JSON says."""
+        return json.loads(self.text_of(answer))
+
     def _ask(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> Answer:
         if time.monotonic() - self.used_at > IDLE_SECONDS:
             self.connection.close()
@@ -68,7 +81,10 @@ class Person:
         for header in response.headers.get_all("Set-Cookie") or ():
             self.cookies |= {name: morsel.value for name, morsel in SimpleCookie(header).items()}
         location = response.headers.get("Location", "")
-        return Answer(response.status, location, content, (first - began) * 1000, (ended - began) * 1000)
+        encoding = response.headers.get("Content-Encoding", "")
+        return Answer(
+            response.status, location, content, encoding, (first - began) * 1000, (ended - began) * 1000
+        )
 
 
 def xhr() -> dict[str, str]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import statistics
-import sys
 from collections.abc import Sequence
 from math import ceil
-from pathlib import Path
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -73,12 +71,3 @@ class Table:
         )
         print("\n".join(self.lines), flush=True)
         return 0 if self.holds else 1
-
-
-def shared_data(name: str) -> Path | None:
-    """Return a file of the published records beside this clone (`../shared/data`), and say where it is missing."""
-    path = Path(__file__).resolve().parents[3] / "shared" / "data" / name
-    if path.exists():
-        return path
-    print(f"Left out: {name} is not at hand (../shared/data).", file=sys.stderr)
-    return None

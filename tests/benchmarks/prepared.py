@@ -1,17 +1,13 @@
-"""What the scripts over examples share: a database of their own, the published records, environments, checks in threads."""
+"""What the scripts over examples share: a database of their own, environments, checks in threads."""
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 AT_ONCE = 2
 
 
@@ -23,51 +19,15 @@ def prepare() -> None:
 
     django.setup()
     from django.core.management import call_command
-    from django.db import connection
 
     call_command("migrate", verbosity=0)
-    print(
-        f"{connection.vendor}, Python {sys.version.split()[0]}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
-    )
 
 
-def data_file(name: str) -> Path:
-    """Return a file of the published test data; ends the script where the data is absent."""
-    path = DATA / name
-    if not path.exists():
-        print(f"{name} is not at hand (../shared/data), so there is nothing to measure.")
-        sys.exit(0)
-    return path
+def database() -> str:
+    """Return the name of the database the script is on."""
+    from django.db import connection
 
-
-def repeated(count: int) -> Iterator[dict[str, Any]]:
-    """Yield `count` records: the 24 published ones again and again, a counter in key and code so that all differ."""
-    records = json.loads(data_file("exec_csn_sample.json").read_text())
-    for number in range(count):
-        record = records[number % len(records)]
-        yield {**record, "idx": f"{record['idx']}-{number}", "code": f"# copy {number}\n{record['code']}"}
-
-
-def write_records(path: Path, count: int) -> None:
-    """Write the repeated records as a JSON list, as Exec-CSN is published."""
-    with path.open("w") as file:
-        for number, record in enumerate(repeated(count)):
-            file.write("[" if not number else ",")
-            json.dump(record, file)
-        file.write("]")
-
-
-def load(path: Path, dataset: str, *, licence: str = "MIT") -> Any:
-    """Import a file into a dataset and return the report."""
-    from examples.importing.store import store_stream
-    from examples.models import Dataset, ImportReport
-
-    room, _ = Dataset.objects.get_or_create(name=dataset, defaults={"title": dataset, "licence": licence})
-    report = ImportReport.objects.create(
-        dataset_name=dataset, dataset=room, file_name=path.name, state="running"
-    )
-    with path.open("rb") as stream:
-        return store_stream(stream, report)
+    return str(connection.display_name)
 
 
 def provide_environments() -> None:

@@ -52,6 +52,12 @@ class Site:
         listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         return next(int(line.split()[0]) for line in listed.splitlines() if f"-m {module}" in line)
 
+    def cpu_ms(self, module: str) -> float:
+        """Return the milliseconds of processor time that this child has used since its start, in ticks of 10."""
+        text = Path(f"/proc/{self.pid_of(module)}/stat").read_text()
+        user, system = text.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) * 1000 / os.sysconf("SC_CLK_TCK")
+
 
 def prepare(room: Path, port: int, **variables: str) -> None:
     """Set up Django in this process for a new site in the directory: database, collected files, the plain image."""

@@ -1,9 +1,10 @@
-"""20 people take 400 places at once: p50 and p95 of next and of save, surplus and double assignments.
+"""20 people race for 400 places in four processes, by the stage functions alone: surplus and double assignments.
 
-    python -m tests.benchmarks.bench_assignment                 SQLite, in a file of its own
-    DATABASE_URL=postgres://… python -m tests.benchmarks.bench_assignment
+    python -m tests.benchmarks.drill_assignment           SQLite, then Postgres
+    python -m tests.benchmarks.drill_assignment here      only what DATABASE_URL says
 
-Four processes of five threads, one thread per person, so that nothing but the database keeps them apart. Exit 1 where a slot was taken twice.
+Five threads in each process, one per person, so that nothing but the database keeps them apart; one web process does the
+same over HTTP in bench_people. Exit 1 where a slot was taken twice, or somebody got a version twice.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from multiprocessing import Manager
 from statistics import quantiles
 from threading import Barrier
 from typing import NamedTuple
+
+from tests.benchmarks.site import each_database
 
 PEOPLE, PLACES, SAVES, PROCESSES = 20, 400, 3, 4
 
@@ -108,8 +111,10 @@ def _print(label: str, milliseconds: list[float]) -> None:
     print(f"{label:18} p50 {cuts[49]:7.1f} ms   p95 {cuts[94]:7.1f} ms   n {len(milliseconds)}")
 
 
-def main() -> int:
-    """Make the database, measure k = 1 and k = 2; return the exit status."""
+def main(arguments: list[str]) -> int:
+    """Race on both databases, or here with k = 1 and k = 2; return the exit status."""
+    if arguments[:1] != ["here"]:
+        return each_database("tests.benchmarks.drill_assignment")
     import multiprocessing
 
     multiprocessing.set_start_method("spawn")
@@ -126,4 +131,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,6 +1,6 @@
 """How often nominal 95 % intervals hold the true solve rate, by number and spread of annotators.
 
-    .venv/bin/python -m tests.benchmarks.interval_coverage [REPETITIONS]
+    .venv/bin/python -m tests.benchmarks.check_interval_coverage [REPETITIONS]
 
 Each item is solved once; an annotator's skill and an item's ease are normal on the logit scale (items SD 1.2)
 around a mean solve rate of about 0.8. The truth is the rate of the whole population, of people and items not
