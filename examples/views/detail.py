@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import F, Q
@@ -129,8 +130,19 @@ def check_execution(request: HttpRequest, pk: int) -> HttpResponse:
         "rows": rows,
         "checks": checks,
         "job": execution.job,
+        "facts": list(_told(execution.facts)),
     }
     return render_page(request, "examples/check_execution.html", context)
+
+
+def _told(facts: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield name and value of each recorded fact but the environment's, which the page tells; what holds others, apart."""
+    for name, value in facts.items():
+        words = f"{before} {name.replace('_', ' ')}".strip()
+        if isinstance(value, dict):
+            yield from _told(value, name.removesuffix("s"))
+        elif name != "environment":
+            yield words, {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
 
 
 def changes_between(older: Version, newer: Version) -> list[dict[str, Any]]:
