@@ -197,6 +197,11 @@ class Panel:
         )
 
     @property
+    def ready(self) -> bool:
+        """Whether all visible tests have passed in the last run of them: submitting is the next thing to do."""
+        return bool(self.visible and self.visible.run.execution.passed)
+
+    @property
     def rows(self) -> tuple[ResultRow, ...]:
         """Return the rows of the visible tests, untouched ones before the first run."""
         if self.visible:

@@ -214,6 +214,10 @@ document.addEventListener("DOMContentLoaded", () => {
   function look() {
     const state = element("execution")?.dataset.state
     if (state && state !== "open") for (const editor of form.querySelectorAll("code-editor")) editor.setAttribute("readonly", "")
+    // One filled button: running, until all visible tests have passed; then submitting.
+    const ready = element("execution")?.dataset.ready === "true"
+    form.querySelector("[data-run]")?.classList.toggle("primary", !ready)
+    document.querySelector("[data-submit-menu] > summary")?.classList.toggle("primary", ready)
     document.body.classList.toggle("ended", Boolean(state) && state !== "open")
   }
 

@@ -93,6 +93,7 @@ def test_an_example_is_solved_from_the_first_look_to_the_verdict(
     page.keyboard.press("Control+Enter")
     expect(tests.first).to_contain_text("passed", timeout=20_000)
     expect(page.locator(".runs li")).to_have_count(2)
+    expect(page.locator("summary.primary")).to_have_text("Submit…")
     page.keyboard.press("Control+'")
     page.keyboard.insert_text("with_tax(200)")
     page.keyboard.press("Control+Enter")
