@@ -238,6 +238,12 @@ CASES = [
         "import logging, sys, warnings\nlogging.error('Error: timeout')\nwarnings.warn('FAILED')\nprint('Traceback (most recent call last):', file=sys.stderr)\nreturn x + 1",
         PASSED,
     ),
+    # beyond the list: what brings the supervisor down is no verdict, and what is none does not count
+    body(
+        "a supervisor that may open no file",
+        "import os, resource\nresource.prlimit(1, resource.RLIMIT_NOFILE, (1, 1))\nos._exit(0)",
+        FAILED,
+    ),
     # residual, by design: an object that equals everything passes an assertion; the canary is for it
     body(
         "19 an object that equals everything",
