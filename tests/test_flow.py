@@ -125,7 +125,7 @@ def test_one_example_goes_from_a_file_through_two_solvers_to_a_frozen_release(
 
     (record,) = (
         json.loads(each)
-        for each in b"".join(export_versions(Version.objects.all(), "benchwright")).splitlines()
+        for each in b"".join(export_versions(Example.objects.all(), "benchwright")).splitlines()
     )
     assert record["content_hash"] == version.content_hash
     rows = list(csv.DictReader(io.StringIO(b"".join(export_rows(study, "attempts", "csv")).decode())))
