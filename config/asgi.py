@@ -18,11 +18,16 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 # Before the consumers are imported: they import models.
 http = get_asgi_application()
 
+from django.conf import settings  # noqa: E402 - see above
+from django.urls import reverse  # noqa: E402 - see above
+
 from annotation.routing import websocket_urlpatterns  # noqa: E402 - see above
+from config.bodies import BodyLimit  # noqa: E402 - see above
 
 application = ProtocolTypeRouter(
     {
-        "http": http,
+        # A file that is somewhat too long still gets its page, which says so.
+        "http": BodyLimit(http, longer={reverse("imports"): 2 * settings.IMPORT_MAX_BYTES}),
         "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
     }
 )
