@@ -203,7 +203,7 @@ def _row(fact: Fact, logs: Logs, *, rated: bool) -> AttemptRow:
         solved=first is not None,
         solved_at_submission=first,
         difficulty=fact.difficulty if rated else None,
-        active_seconds=clock.active_seconds(intervals),
+        active_seconds=clock.active_seconds(intervals) if logs.beats.get(fact.pk) else None,  # no page told
         interrupted=bool(submissions) and submissions[-1].state == Execution.State.UNJUDGED,
         excluded_reason=_why_excluded(fact),
         extra=fact.slot_number > fact.solvers,
