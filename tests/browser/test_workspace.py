@@ -231,6 +231,7 @@ def test_pausing_keeps_the_text_and_locks_the_page(page: Page, opened: Attempt) 
     write(page, "# before the pause\n")
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_text("Paused. The clock stands")).to_be_visible()
+    expect(page.get_by_role("heading", name="Instruction")).to_be_hidden()
     assert Draft.objects.get().function == "# before the pause\n"
     page.get_by_role("button", name="Go on").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
