@@ -36,7 +36,7 @@ def save_draft(attempt: Attempt, *, function: str, module: str, base_revision: i
     """
     if attempt.state not in (Attempt.State.OPEN, Attempt.State.RELEASED):
         raise AttemptOver("The work on this example has ended; the last saved draft is kept.")
-    refuse_too_long(function, module)
+    refuse_unfit(function, module)
     current = current_draft(attempt)
     if (current.function, current.module) == (function, module):
         return current
@@ -58,7 +58,9 @@ def _same_or_conflict(attempt: Attempt, function: str, module: str) -> Draft:
     raise DraftConflict(current)
 
 
-def refuse_too_long(*texts: str) -> None:
-    """Raise Refused where the texts together are longer than any answer needs to be."""
+def refuse_unfit(*texts: str) -> None:
+    """Raise Refused where the texts together are longer than any answer needs to be, or hold what Postgres keeps not."""
+    if any("\0" in text for text in texts):
+        raise Refused("There is a NUL character in it, which cannot be kept. Write it as an escape.")
     if sum(len(text) for text in texts) > CODE_LIMIT:
         raise Refused(f"This is longer than {CODE_LIMIT:,} characters, which no answer needs.")

@@ -11,7 +11,7 @@ from django.db.models import Max, QuerySet
 
 from annotation.attempts import AttemptOver, Refused, settle, submissions_of
 from annotation.beats import is_paused
-from annotation.drafts import refuse_too_long
+from annotation.drafts import refuse_unfit
 from annotation.models import Attempt, Run, Study
 from examples.assembly import Answer, Assembled, Origin, assemble
 from examples.jobs import full_job, scratch_job, visible_job, visible_of
@@ -60,7 +60,7 @@ def _start(
     snippet: str = "",
 ) -> Run:
     """Store a run with its execution, in one transaction that holds the attempt's row."""
-    refuse_too_long(function, module, snippet)
+    refuse_unfit(function, module, snippet)
     if settle(attempt, now=now):
         known = attempt.runs.filter(key=key).first()
         if known is None:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotation.accounts import create_account
 from annotation.attempts import AttemptOver, Refused, give_up
 from annotation.drafts import CODE_LIMIT, DraftConflict, current_draft, save_draft
+from annotation.runs import run_scratch
 from config.access import Role
 from tests.annotation.factories import make_attempt
 
@@ -57,6 +58,19 @@ def test_after_the_end_no_draft_is_taken_and_the_last_one_is_kept(ann):
 def test_a_text_without_measure_is_refused(ann):
     with pytest.raises(Refused, match="200,000"):
         save_draft(make_attempt(ann), function="x" * CODE_LIMIT, module="y", base_revision=0)
+
+
+def test_a_character_that_no_database_keeps_is_refused_and_not_an_error(either_database):
+    attempt = make_attempt(create_account(username="p", role=Role.ANNOTATOR, password=None))
+    with pytest.raises(Refused, match="NUL"):
+        save_draft(attempt, function="x = '\0'", module="", base_revision=0)
+    for text in ({"function": "\0"}, {"snippet": "print('\0')"}):
+        with pytest.raises(Refused, match="NUL"):
+            run_scratch(
+                attempt,
+                **{"function": "", "module": "", "snippet": "1", "key": "k"} | text,
+                now=timezone.now(),
+            )
 
 
 def test_of_many_saves_upon_one_revision_one_wins_and_the_others_are_conflicts(either_database):
