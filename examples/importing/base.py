@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import sys
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -185,7 +186,23 @@ def text_of(item: Mapping[str, Any], name: str, *, required: bool = True, limit:
     refuse_unstorable(value, name)
     if limit is not None and len(value) > limit:
         raise RecordInvalid(name, f"has {len(value)} characters, more than {limit}", f"Shorten {name}.")
+    if limit is not None and limit <= NAME_LIMIT:
+        _refuse_hidden(value, name)
     return value
+
+
+def _refuse_hidden(value: str, name: str) -> None:
+    """Raise RecordInvalid for a name with a character that does not show, or turns round what stands beside it.
+
+    The joiners U+200C and U+200D are letters' business in several scripts.
+    """
+    kinds = ("Cc", "Cf", "Zl", "Zp")
+    hidden = next(
+        (each for each in value if unicodedata.category(each) in kinds and each not in "\u200c\u200d"), None
+    )
+    if hidden is not None:
+        message = f"holds U+{ord(hidden):04X}, which does not show"
+        raise RecordInvalid(name, message, f"Write {name} on one line, without control characters.")
 
 
 def parsed(code: str, name: str) -> ast.Module:
