@@ -123,12 +123,14 @@ def give_up(attempt: Attempt, *, reason: str, now: datetime) -> None:
     """End the work without a solution; the reason is kept. Raises Refused without one, AttemptOver after the end."""
     if not reason.strip():
         raise Refused("Say in a few words what stopped you.")
-    if submissions_of(attempt).waiting:
-        raise Refused("Your submission is being judged; wait for its outcome.")
-    if attempt.state != Attempt.State.OPEN or not _end(
-        attempt, ended_at=now, now=now, gave_up_reason=reason.strip()
-    ):
-        raise AttemptOver("The work on this example has ended already.")
+    with transaction.atomic():
+        Attempt.objects.select_for_update().get(pk=attempt.pk)  # a submission is taken under the same lock
+        if submissions_of(attempt).waiting:
+            raise Refused("Your submission is being judged; wait for its outcome.")
+        if attempt.state != Attempt.State.OPEN or not _end(
+            attempt, ended_at=now, now=now, gave_up_reason=reason.strip()
+        ):
+            raise AttemptOver("The work on this example has ended already.")
 
 
 def close_attempt(attempt: Attempt, *, answers: Mapping[str, Any], now: datetime) -> Verdict:

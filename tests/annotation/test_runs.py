@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
 
 import pytest
 from django.db import connection
@@ -197,3 +199,31 @@ def test_of_many_submissions_at_once_one_is_taken(either_database):
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(send, range(8))) == 1
     assert attempt.runs.count() == 1
+
+
+def test_of_submitting_and_giving_up_at_once_one_is_refused(either_database):
+    """Both would leave a submission that counts on an attempt whose annotator was told that nothing was submitted."""
+    attempts = [
+        make_attempt(create_account(username=f"p{number}", role=Role.ANNOTATOR, password=None))
+        for number in range(8)
+    ]
+    start = Barrier(2)
+
+    def try_to(act) -> bool:
+        try:
+            start.wait()
+            act()
+        except Refused:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        for attempt in attempts:
+            elsewhere = Attempt.objects.get(pk=attempt.pk)
+            acts = (
+                partial(ask, submit, attempt),
+                partial(give_up, elsewhere, reason="no", now=timezone.now()),
+            )
+            assert sum(pool.map(try_to, acts)) == 1
