@@ -115,7 +115,11 @@ class TokenForm(forms.Form):
     """A token: a name to know it by, what it may read, how long it lives."""
 
     name = forms.CharField(max_length=100, help_text="Where it is used, such as “build server”.")
-    scopes = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, label="It may")
+    scopes = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        label="It may",
+        error_messages={"required": "Choose what it may read; a token without a scope opens nothing."},
+    )
     days = forms.TypedChoiceField(
         coerce=int, choices=[(days, f"{days} days") for days in LIFETIMES], initial=30, label="It ends after"
     )

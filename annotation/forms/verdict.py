@@ -20,6 +20,7 @@ TEST_SCALE = [
     (2, "Reasonable correct solutions are rejected."),
     (3, "The tests look for something other than the instruction."),
 ]
+CHOOSE = {"required": "Choose one."}
 NEEDS_EVIDENCE = (Verdict.Outcome.TESTS_WRONG, Verdict.Outcome.UNDERSPECIFIED)
 
 
@@ -27,17 +28,25 @@ class VerdictForm(forms.Form):
     """What an annotator says when closing an attempt."""
 
     outcome = forms.ChoiceField(
-        choices=Verdict.Outcome.choices, widget=forms.RadioSelect, label="Outcome of the attempt"
+        choices=Verdict.Outcome.choices,
+        widget=forms.RadioSelect,
+        label="Outcome of the attempt",
+        error_messages=CHOOSE,
     )
-    difficulty = forms.ChoiceField(widget=forms.RadioSelect, label="How hard was it?")
+    difficulty = forms.ChoiceField(widget=forms.RadioSelect, label="How hard was it?", error_messages=CHOOSE)
     instruction_quality = forms.TypedChoiceField(
         choices=INSTRUCTION_SCALE,
         coerce=int,
         widget=forms.RadioSelect,
         label="Is the instruction clear enough?",
+        error_messages=CHOOSE,
     )
     test_quality = forms.TypedChoiceField(
-        choices=TEST_SCALE, coerce=int, widget=forms.RadioSelect, label="Could the tests reject correct work?"
+        choices=TEST_SCALE,
+        coerce=int,
+        widget=forms.RadioSelect,
+        label="Could the tests reject correct work?",
+        error_messages=CHOOSE,
     )
     evidence = forms.CharField(
         required=False,
