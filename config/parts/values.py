@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -108,6 +108,10 @@ def _markdown() -> MarkdownIt:
     return parser
 
 
+@lru_cache(maxsize=64)
 def markdown(text: str | None) -> SafeString:
-    """Return Markdown as markup for a `.prose`: no HTML passes, hidden characters are named."""
+    """Return Markdown as markup for a `.prose`: no HTML passes, hidden characters are named.
+
+    Kept for the last 64 texts: one instruction is shown to many people, and a table of 3 kB may take seconds.
+    """
     return mark_safe(str(_markdown().render(named(text or ""))))  # noqa: S308 - the parser passes no HTML

@@ -114,3 +114,9 @@ def test_markdown_names_hidden_characters() -> None:
 
 def test_no_markdown_is_nothing() -> None:
     assert markdown(None) == ""
+
+
+def test_markdown_is_parsed_once_for_all_who_look_at_it() -> None:
+    """A table of few characters has many cells: every view of a hostile instruction would hold up a page's thread."""
+    text = "|a" * 50 + "\n" + "|-" * 50 + "\n" + "|\n" * 50
+    assert markdown(text) is markdown("".join(list(text)))
