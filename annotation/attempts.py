@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -59,11 +59,19 @@ def submissions_of(attempt: Attempt) -> Submissions:
     runs = list(
         attempt.runs.filter(kind=Run.Kind.SUBMISSION)
         .select_related("execution")
-        .only("attempt", "created_at", "execution__state", "execution__outcome", "execution__tampered")
+        .only(
+            "attempt", "kind", "created_at", "execution__state", "execution__outcome", "execution__tampered"
+        )
     )
+    return submissions_among(runs, allowed=attempt.slot.study.submissions)
+
+
+def submissions_among(runs: Iterable[Run], *, allowed: int) -> Submissions:
+    """Return the same of runs that are at hand, in their order, each with its execution."""
+    runs = [run for run in runs if run.kind == Run.Kind.SUBMISSION]
     judged = [run for run in runs if run.execution.state == Execution.State.FINISHED]
     return Submissions(
-        allowed=attempt.slot.study.submissions,
+        allowed=allowed,
         counted=len(judged),
         waiting=sum(run.execution.is_open for run in runs),
         unjudged=sum(run.execution.state == Execution.State.UNJUDGED for run in runs),

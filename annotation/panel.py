@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from annotation.attempts import Progress, progress_of, settle
+from annotation.attempts import Progress, settle, submissions_among
+from annotation.beats import active_seconds
 from annotation.models import Attempt, Run
 from annotation.runs import unpacked
 from annotation.workspace import Expectation, ShownTests, shown_tests
@@ -215,11 +216,20 @@ def _word(run: Run) -> str:
     return ""
 
 
-def panel_of(attempt: Attempt, *, now: datetime, number: int | None = None) -> Panel:
-    """Return the panel of an attempt, settling it first; `number` is the run asked for."""
-    progress = progress_of(attempt)
-    settle(attempt, now=now, progress=progress)
+def panel_of(attempt: Attempt, *, now: datetime, number: int | None = None, timed: bool = False) -> Panel:
+    """Return the panel of an attempt, settling it first; `number` is the run asked for.
+
+    Only where it is `timed` are active seconds counted and their limit looked at (else they are 0 in `progress`): they
+    take three queries of six, the page's beats do the same every 15 s, and the outcome of a run waits for this panel.
+    """
     runs = list(attempt.runs.select_related("execution").only(*IN_HISTORY).order_by("number"))
+    study = attempt.slot.study
+    progress = Progress(
+        submissions_among(runs, allowed=study.submissions),
+        active_seconds(attempt) if timed else 0.0,
+        study.active_limit_seconds,
+    )
+    settle(attempt, now=now, progress=progress)
     shown = next((run for run in runs if run.number == number), runs[-1] if runs else None)
     tests = [run for run in runs if run.kind == Run.Kind.VISIBLE]
     visible = shown if shown in tests else tests[-1] if tests else None

@@ -57,7 +57,7 @@ def show(
     **more: Any,
 ) -> HttpResponse:
     """Return the whole workspace, or the way to the verdict; `draft` is shown instead of the stored one."""
-    panel = panel_of(attempt, now=timezone.now(), number=_number(request.GET.get("run")))
+    panel = panel_of(attempt, now=timezone.now(), number=_number(request.GET.get("run")), timed=True)
     if attempt.state in (Attempt.State.SUBMITTED, Attempt.State.CLOSED):
         return redirect("verdict", attempt.pk)
     version = attempt.slot.version
