@@ -19,7 +19,7 @@ def healthz(request: HttpRequest) -> JsonResponse:  # noqa: ARG001 - the signatu
     """Answer {"database", "broker", "worker"}, each "ok" or what is wrong; 503 where one is not "ok"."""
     found = {"database": WELL, "broker": _broker()}
     try:
-        found["worker"] = engine_trouble() or WELL
+        found["worker"] = engine_trouble(in_detail=False) or WELL
     except DatabaseError:
         found |= {"database": "does not answer, or is not migrated", "worker": "unknown"}
     return JsonResponse(found, status=200 if set(found.values()) == {WELL} else 503)

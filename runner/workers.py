@@ -19,6 +19,7 @@ from runner.models import Worker
 
 SILENT_AFTER = timedelta(seconds=30)
 FORGOTTEN_AFTER = timedelta(minutes=10)
+QUEUED = "so nothing can be executed. Runs wait in the queue and nothing is lost."
 
 
 @dataclass(frozen=True)
@@ -80,15 +81,25 @@ def forget_silent() -> int:
     return Worker.objects.filter(seen_at__lt=Now() - FORGOTTEN_AFTER).delete()[0]
 
 
-def engine_trouble() -> str:
-    """Return why nothing can be executed now, in plain words; "" when a worker with an engine has answered lately."""
+def engine_trouble(*, in_detail: bool = True) -> str:
+    """Return why nothing can be executed now, in plain words; "" when a worker with an engine has answered lately.
+
+    In detail it quotes the engine, which may name paths of the host: for curators and admins only.
+    """
     lately = list(Worker.objects.filter(seen_at__gte=timezone.now() - SILENT_AFTER))
     if not lately:
-        return "No worker has answered for 30 s, so nothing can be executed. Runs wait in the queue and nothing is lost."
+        return f"No worker has answered for 30 s, {QUEUED}"
     errors = [worker.engine_error for worker in lately]
-    return "" if not all(errors) else errors[0]
+    if not all(errors):
+        return ""
+    return errors[0] if in_detail else f"No worker reaches a container engine, {QUEUED}"
 
 
-def engine_banner(request: HttpRequest) -> dict[str, object]:  # noqa: ARG001 - the signature of a context processor
-    """Give every page `engine_banner`, read only where a page shows it."""
-    return {"engine_banner": SimpleLazyObject(engine_trouble)}
+def engine_banner(request: HttpRequest) -> dict[str, object]:
+    """Give every page `engine_banner`, read only where a page shows it; only who curates reads the engine's own words."""
+    person = getattr(request, "user", None)
+    return {
+        "engine_banner": SimpleLazyObject(
+            lambda: engine_trouble(in_detail=bool(getattr(person, "curates", False)))
+        )
+    }

@@ -68,7 +68,7 @@ def run_import(report_id: int) -> ImportReport | None:
     report = claim_report(report_id)
     if report is None:
         return None
-    path = _folder() / report.stored_as
+    path = _folder() / Path(report.stored_as).name  # never a path: the worker may open more than the site may
     try:
         stream = path.open("rb")
     except OSError:

@@ -35,7 +35,7 @@ def test_no_broker_is_said_without_naming_hosts(client, monkeypatch):
 
 
 def test_no_database_is_said(client, monkeypatch):
-    def fail():
+    def fail(*, in_detail):
         raise OperationalError("no such table")
 
     monkeypatch.setattr(views, "engine_trouble", fail)

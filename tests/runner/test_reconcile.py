@@ -116,6 +116,7 @@ def test_a_worker_says_what_is_wrong_with_its_engine(settings, tmp_path, monkeyp
     monkeypatch.setattr(boxes, "engine", NoEngine)
     reconcile.beat(post)
     assert workers.engine_trouble() == "Listing boxes: no engine can be reached."
+    assert "Listing boxes" not in workers.engine_trouble(in_detail=False)
     workers.beat(post.worker, engine_error="", facts={})
     assert workers.engine_trouble() == ""
     workers.sign_off(post.worker)
