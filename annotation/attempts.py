@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -95,8 +95,12 @@ def settle(attempt: Attempt, *, now: datetime, progress: Progress | None = None)
     if attempt.state != Attempt.State.OPEN:
         return attempt.state in (Attempt.State.SUBMITTED, Attempt.State.CLOSED)
     progress = progress or progress_of(attempt)
-    ended_at = _ended_at(progress, now)
-    return ended_at is not None and _end(attempt, ended_at=ended_at, now=now)
+    if _ended_at(progress, now) is None:
+        return False
+    with transaction.atomic():
+        Attempt.objects.select_for_update().get(pk=attempt.pk)  # a submission is taken under the same lock
+        ended_at = _ended_at(replace(progress, submissions=submissions_of(attempt)), now)
+        return ended_at is not None and _end(attempt, ended_at=ended_at, now=now)
 
 
 def _ended_at(progress: Progress, now: datetime) -> datetime | None:
