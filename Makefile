@@ -34,6 +34,5 @@ lock:       ## Resolve requirements*.in into the pinned, hashed requirements*.tx
 		requirements.in -o requirements.txt && .venv/bin/uv pip compile -q --generate-hashes \
 		--python-version 3.11 requirements-dev.in -o requirements-dev.txt
 
-shots:      ## Picture every page, light and dark, wide and narrow, into var/shots
-	@scripts/venv.sh dev && mkdir -p var/shots && SHOTS=$(CURDIR)/var/shots SCREENSHOTS=$(CURDIR)/var/shots \
-		.venv/bin/pytest tests/browser -q
+shots:      ## Picture every page, light and dark, wide and narrow, into var/shots (ARGS=--docs: those of docs/, too)
+	@scripts/venv.sh dev && $(PYTHON_HERE) -m tests.browser.shots $(ARGS)

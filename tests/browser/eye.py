@@ -12,6 +12,7 @@ from playwright.sync_api import Page
 
 SCHEMES = ("light", "dark")
 WIDE, NARROW, HEIGHT = 1360, 390, 900
+PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 REFUSALS = ("Failed to load resource: the server responded with a status of",)
 
 
@@ -19,7 +20,8 @@ class Eye:
     """Looks at pages and keeps what it finds, each as one line.
 
     troubles   what axe objects to, what is wider than the window, what the console or the content security policy says
-    folder     where pictures go, `<name>-<scheme>-<width>.png`, and pages.jsonl with the route of each; None: none
+    folder     where pictures go, `<name>-<scheme>-<width>.png` and `<name>-window.png`, the part that shows without
+               scrolling; and pages.jsonl with the route of each. None: no pictures
     """
 
     def __init__(self, axe: Callable[[Page], list[str]], folder: Path | None) -> None:
@@ -53,10 +55,12 @@ class Eye:
             if axe:
                 self.troubles += [f"{name}, {scheme}: {line}" for line in self.axe(page)]
         page.emulate_media(color_scheme="light")
+        self._picture(page, f"{name}-window", whole=False)
         self._note(page, name)
 
     def _picture(self, page: Page, name: str, *, whole: bool) -> None:
         if self.folder:
+            page.evaluate(PAINTED)
             page.screenshot(path=self.folder / f"{name}.png", full_page=whole, animations="disabled")
 
     def _note(self, page: Page, name: str) -> None:

@@ -60,7 +60,8 @@ def enter(new_context: CreateContextCallback, site: str, user: User, eye: Eye) -
     page.get_by_label("Username").fill(user.username)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.locator(".user, details.menu").first).to_be_visible()
+    expect(page.locator("details.menu").first).to_be_visible()
+    expect(page.locator("#messages")).to_be_empty()
     return page
 
 
@@ -76,6 +77,7 @@ def import_and_check(page: Page, eye: Eye) -> None:
         page.get_by_role("button", name="Import", exact=True).click()
         expect(page.locator("#report")).to_contain_text("finished", timeout=WAIT)
         expect(page.locator("#report")).to_contain_text("No problems")
+        expect(page.get_by_role("link", name="Its examples")).to_be_visible()
         eye.look(page, "import-report")
         page.get_by_role("link", name="imports").first.click()
     eye.look(page, "imports")
@@ -134,6 +136,7 @@ def solve_next(page: Page, eye: Eye | None) -> str:
     page.locator("summary", has_text="Submit…").click()
     page.get_by_role("button", name="Submit for the record").click()
     expect(page.get_by_text("Every test passed")).to_be_visible(timeout=WAIT)
+    expect(page.locator("summary", has_text="Give up…")).to_be_hidden()
     if eye:
         eye.look(page, f"workspace-{name.replace(' ', '-')}-passed", whole=False)
     close(page, eye)
@@ -186,6 +189,7 @@ def read_results(page: Page, site: str, eye: Eye) -> None:
     expect(report.get_by_text("over annotators undefined: every annotator").first).to_be_visible()
     eye.look(page, "study-results")
     page.goto(f"{site}/studies/walk/")
+    expect(page.get_by_role("link", name="Results")).to_have_class(re.compile("primary"))
     eye.look(page, "study-done")
     page.goto(f"{site}/examples/")
     page.get_by_role("link", name="proba2labels").first.click()

@@ -1,0 +1,115 @@
+"""Picture every page, in every state the tests know, light and dark, 1360 and 390 px wide.
+
+    python -m tests.browser.shots [--out DIRECTORY] [--docs]
+
+Runs the walk and the states with an eye that keeps what it sees; `--docs` then copies the few pictures that README and
+docs show to docs/images. Exit status 1 where a test fails or a page of the site was pictured by none of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = ["tests/browser/test_walk.py", "tests/browser/test_states.py"]
+DOCS = {
+    "workspace": "workspace-wrong",
+    "checks": "example",
+    "results": "study-results",
+    "release": "release-frozen",
+}
+# Routes of ours that show no page of their own: they answer to a form, a fragment, a script, or send a file.
+NO_PAGE = frozenset(
+    [
+        "execution",
+        "draft",
+        "run",
+        "scratch",
+        "submit",
+        "give_up",
+        "beat",
+        "pause",
+        "resume",
+        "next_example",
+        "person_new",
+        "person_role",
+        "person_active",
+        "person_reset",
+        "invitation_withdraw",
+        "markdown_preview",
+        "study_state",
+        "study_solvers",
+        "study_versions",
+        "study_version_out",
+        "study_people",
+        "study_person_out",
+        "slot_release",
+        "study_codebook",
+        "study_export",
+        "release_freeze",
+        "release_leave_out",
+        "release_discard",
+        "release_file",
+        "release_tar",
+        "dataset_export",
+        "adjudicate",
+        "token_revoke",
+        "healthz",
+        "examples_progress",
+        "examples_act",
+        "import_problems",
+        "run_checks",
+        "repeat_reference",
+        "accept_example",
+        "retire_example",
+        "set_licence",
+        "schema",
+    ]
+)
+SAME_PAGE = {"home": "about"}  # who is not signed in reads the one at the address of the other
+
+
+def unseen(folder: Path) -> list[str]:
+    """Return the names of the site's own pages that no picture in the folder shows."""
+    from tests.blindness.routes import http_routes
+
+    seen = {json.loads(line)["route"] for line in (folder / "pages.jsonl").read_text().splitlines()}
+    seen |= {SAME_PAGE[name] for name in seen & SAME_PAGE.keys()}
+    ours = {
+        route.name
+        for route in http_routes()
+        if route.name and not route.pattern.startswith(("accounts/", "admin/", "api/v1/"))
+    }
+    return sorted(ours - NO_PAGE - seen)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Take the pictures and return the exit status."""
+    parser = argparse.ArgumentParser(description="Picture every page.")
+    parser.add_argument("--out", type=Path, default=ROOT / "var" / "shots", help="default: var/shots")
+    parser.add_argument("--docs", action="store_true", help="copy the pictures of README and docs, too")
+    chosen = parser.parse_args(arguments)
+    folder: Path = chosen.out.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "pages.jsonl").write_text("")
+    os.environ["SHOTS"] = str(folder)
+    os.chdir(ROOT)
+    status = int(pytest.main(["-q", *TESTS]))
+    if missing := unseen(folder):
+        print(f"No picture of: {', '.join(missing)}.", file=sys.stderr)
+    if chosen.docs:
+        for name, picture in DOCS.items():
+            shutil.copyfile(folder / f"{picture}-window.png", ROOT / "docs" / "images" / f"{name}.png")
+    print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
+    return 1 if status or missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
