@@ -10,6 +10,7 @@
   }
 
   function apply(choice) {
+    if ("oneTheme" in root.dataset) return  // a page of somebody else's parts, which know one appearance only
     if (choice === "light" || choice === "dark") root.dataset.theme = choice
     else delete root.dataset.theme
   }

@@ -18,6 +18,7 @@ from annotation.study.intervals import Estimate, Interval, Rate, clustered_rate,
 from annotation.study.rows import AttemptRow, leave_out_protocol
 
 NO_TIME = "no time recorded"
+NONE_TIMED = "no attempt has a recorded time"
 HALF = Fraction(1, 2)
 
 
@@ -103,7 +104,7 @@ def median(durations: Sequence[Duration]) -> Estimate:
         if step.solved >= HALF:
             return Estimate(step.seconds, len(durations))
     return Estimate(
-        None, len(durations), "not reached: fewer than half had solved" if durations else "no attempts"
+        None, len(durations), "not reached: fewer than half had solved" if durations else NONE_TIMED
     )
 
 
@@ -115,7 +116,7 @@ def restricted_mean(durations: Sequence[Duration], *, limit: float) -> Estimate:
     steps = [step for step in _steps(durations) if step.seconds < limit]
     number = len(durations)
     if not number:
-        return Estimate(None, 0, "no attempts")
+        return Estimate(None, 0, NONE_TIMED)
     if max(duration.seconds for duration in durations) < limit and steps[-1].solved + steps[-1].unsolved < 1:
         return Estimate(None, number, "the last attempts were interrupted or open before the limit")
     edges = [0.0, *(step.seconds for step in steps), limit]

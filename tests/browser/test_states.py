@@ -271,6 +271,8 @@ def test_a_curators_pages_hold_in_every_state(
     for name, address in pages.items():
         go(address, name)
     go("/api/docs/", "api-docs", axe=False)  # Swagger UI's own markup is not ours
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
     example = Example.objects.exclude(status="retired").first()
     assert example is not None
     go(f"/examples/{example.pk}/versions/new/", "propose")

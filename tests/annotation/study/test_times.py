@@ -120,7 +120,7 @@ def test_times_of_a_study_say_what_they_are_made_of():
 def test_no_attempts_give_reasons_and_no_numbers():
     found = time_to_solve([], limit=600)
     assert found.median.value is found.restricted_mean.value is found.geometric_mean.value is None
-    assert found.median.reason == found.restricted_mean.reason == "no attempts"
+    assert found.median.reason == found.restricted_mean.reason == "no attempt has a recorded time"
     assert found.curve == ()
 
 
