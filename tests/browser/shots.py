@@ -23,7 +23,6 @@ DOCS = {
     "workspace": "workspace-wrong",
     "checks": "example",
     "results": "study-results",
-    "release": "release-frozen",
 }
 # Routes of ours that show no page of their own: they answer to a form, a fragment, a script, or send a file.
 NO_PAGE = frozenset(

@@ -85,6 +85,8 @@ def import_and_check(page: Page, eye: Eye) -> None:
     rows = page.get_by_role("row").filter(has=page.locator("td.pick"))
     expect(rows).to_have_count(2)
     expect(page.get_by_text("all 7 checks passed")).to_have_count(2, timeout=WAIT)
+    for label in ("3", "10"):
+        expect(page.locator("td[data-l=assertions]", has_text=re.compile(f"^{label}$"))).to_be_visible()
     eye.look(page, "examples")
     page.get_by_role("link", name="proba2labels").first.click()
     expect(page.locator("#checks-summary")).to_contain_text("7 of 7 checks")
