@@ -45,6 +45,7 @@ class Eye:
 
     def look(self, page: Page, name: str, *, whole: bool = True, axe: bool = True) -> None:
         """Look at the page as it stands; `whole` pictures all of it, else only the window, where that is wide."""
+        page.wait_for_load_state()
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
             for width in (NARROW, WIDE):

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,14 @@ FOLLOW_ROWS = """() => {
   new MutationObserver(() => { if (rowStates.at(-1) !== state()) rowStates.push(state()) })
     .observe(document.querySelector("#execution").parentElement, { childList: true, subtree: true, attributes: true })
 }"""
+
+
+@pytest.fixture(autouse=True)
+def patience() -> Iterator[None]:
+    """Wait longer than the usual 5 s for what a page is to show: other work may share the machine."""
+    expect.set_options(timeout=30_000)
+    yield
+    expect.set_options(timeout=5_000)
 
 
 def files() -> list[FilePayload]:
@@ -69,6 +78,7 @@ def import_and_check(page: Page, eye: Eye) -> None:
     """The curator sends both files and watches until every check has passed."""
     eye.look(page, "examples-empty")
     page.get_by_role("link", name="Import records").first.click()
+    page.wait_for_url("**/examples/imports/")
     eye.look(page, "imports-empty")
     for file, dataset, licence in zip(files(), ("exec-csn", "demo"), ("Apache-2.0", ""), strict=True):
         page.get_by_label("File", exact=True).set_input_files(file)
@@ -80,6 +90,7 @@ def import_and_check(page: Page, eye: Eye) -> None:
         expect(page.get_by_role("link", name="Its examples")).to_be_visible()
         eye.look(page, "import-report")
         page.get_by_role("link", name="imports").first.click()
+        page.wait_for_url("**/examples/imports/")
     eye.look(page, "imports")
     page.get_by_role("link", name="Examples").first.click()
     rows = page.get_by_role("row").filter(has=page.locator("td.pick"))
@@ -94,12 +105,14 @@ def import_and_check(page: Page, eye: Eye) -> None:
     eye.look(page, "example")
     page.locator("#evidence-reference summary").click()
     page.locator("#evidence-reference a").first.click()
+    page.wait_for_url("**/executions/*/")
     eye.look(page, "execution")
 
 
 def make_study(page: Page, site: str, people: list[User], eye: Eye) -> None:
     """The curator writes a protocol with k = 2, chooses everything that is usable and both people, and opens it."""
     page.get_by_role("link", name="Studies").first.click()
+    page.wait_for_url("**/studies/")
     eye.look(page, "studies-empty")
     page.goto(f"{site}/studies/new/")
     page.get_by_label("Title").fill("Can two people solve both?")
@@ -110,13 +123,16 @@ def make_study(page: Page, site: str, people: list[User], eye: Eye) -> None:
     expect(page.locator("#preview em")).to_have_text("Run")
     eye.look(page, "study-new")
     page.get_by_role("button", name="Make the draft").click()
+    page.wait_for_url("**/studies/walk/")
     eye.look(page, "study-draft-empty")
     page.get_by_role("button", name="Count").click()
     expect(page.get_by_text("2 versions can come in.")).to_be_visible()
     page.get_by_role("button", name="Add what matches").click()
+    expect(page.get_by_text("2 versions added")).to_be_visible()
     for person in people:
         page.get_by_label(person.pseudonym, exact=True).check()
     page.get_by_role("button", name="Add the chosen").click()
+    expect(page.locator("#messages")).to_contain_text("2 added.")
     eye.look(page, "study-draft")
     page.get_by_role("button", name="Open the study").click()
     expect(page.get_by_text("of 4").first).to_be_visible()
@@ -197,6 +213,7 @@ def read_results(page: Page, site: str, eye: Eye) -> None:
     page.get_by_role("link", name="proba2labels").first.click()
     for tab in ("Content", "Versions", "Verdicts", "Provenance"):
         page.get_by_role("navigation", name="Sections").get_by_role("link", name=tab).click()
+        page.wait_for_url(f"**/{tab.lower()}/")
         eye.look(page, f"example-{tab.lower()}")
 
 
@@ -207,8 +224,10 @@ def release(page: Page, site: str, eye: Eye) -> None:
     page.get_by_role("button", name="Accept").click()
     expect(page.locator("#messages")).to_contain_text("2")
     page.get_by_role("link", name="Releases").first.click()
+    page.wait_for_url("**/releases/")
     eye.look(page, "releases-empty")
     page.get_by_role("link", name="New release").first.click()
+    page.wait_for_url("**/releases/new/")
     page.get_by_label("Name").fill("walked")
     page.get_by_label("Versions of").select_option(label="Can two people solve both?")
     page.get_by_label("Accepted examples only").check()
@@ -227,11 +246,14 @@ def token_of(page: Page, eye: Eye) -> str:
     """The reader makes a token in the browser; return it."""
     eye.look(page, "releases")
     page.get_by_role("link", name="walked 1.0.0").click()
+    page.wait_for_url("**/releases/walked/1.0.0/")
     page.get_by_role("link", name="Tokens for scripts").click()
+    page.wait_for_url("**/tokens/")
     eye.look(page, "tokens-empty")
     page.get_by_label("Name").fill("walk")
     page.get_by_label("download frozen releases").check()
     page.get_by_role("button", name="Make the token").click()
+    expect(page.locator("#token")).to_be_visible()
     eye.look(page, "tokens-made")
     return page.locator("#token").inner_text()
 
