@@ -28,6 +28,7 @@ IN_HISTORY = (
     "created_at",
     "attempt",
     "execution__state",
+    "execution__sequence",
     "execution__outcome",
     "execution__tampered",
     "execution__reason",
@@ -182,6 +183,11 @@ class Panel:
     def cpu_limit(self) -> float:
         """Return the CPU limit of every run, in seconds."""
         return limits_of(self.attempt.slot.version).cpu_seconds
+
+    @property
+    def stamp(self) -> int:
+        """Return a number that grows with every run and every change of one, so that a page knows the older of two panels."""
+        return sum(run.execution.sequence + 1 for run in self.runs)
 
     @property
     def history(self) -> tuple[Entry, ...]:

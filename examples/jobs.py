@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from examples.masking import Segment, fill, test_source
 from examples.models import Version
@@ -32,9 +33,14 @@ def segments_of(version: Version) -> tuple[Segment, ...]:
 
 def visible_of(version: Version) -> VisiblePart:
     """Return the part of the version's tests that an annotator sees."""
-    return visible_part(
-        test_source(segments_of(version)), version.expected, version.block, count=version.visible
-    )
+    tests = test_source(segments_of(version))
+    return _visible_part(tests, tuple(version.expected), version.block, version.visible)
+
+
+@lru_cache(maxsize=256)
+def _visible_part(tests: str, expected: tuple[str, ...], block: str, count: int) -> VisiblePart:
+    """Cut the tests once a process: every page, run and frame of an attempt asks for the same part."""
+    return visible_part(tests, expected, block, count=count)
 
 
 def reference_program(version: Version) -> str:

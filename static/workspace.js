@@ -211,6 +211,17 @@ document.addEventListener("DOMContentLoaded", () => {
   document.addEventListener("htmx:wsAfterMessage", () => { lastNews = performance.now(); look() })
   document.addEventListener("htmx:afterSettle", event => { if (event.detail.target?.id === "execution") { lastNews = performance.now(); look() } })
 
+  // An answer that was drawn before an outcome may come in after the outcome's frame: the older of the two is dropped.
+  const older = stamp => Number(stamp) < Number(element("execution")?.dataset.stamp)
+  document.addEventListener("htmx:beforeSwap", event => {
+    if (event.detail.target?.id !== "execution" || event.detail.xhr.status !== 200) return
+    if (older(/data-stamp="(\d+)"/.exec(event.detail.serverResponse)?.[1])) event.detail.shouldSwap = false
+  })
+  document.addEventListener("htmx:oobBeforeSwap", event => {
+    const panel = event.detail.fragment?.querySelector?.("#execution") ?? event.detail.fragment
+    if (event.detail.target?.id === "execution" && older(panel?.dataset?.stamp)) event.detail.shouldSwap = false
+  })
+
   function look() {
     const state = element("execution")?.dataset.state
     if (state && state !== "open") for (const editor of form.querySelectorAll("code-editor")) editor.setAttribute("readonly", "")

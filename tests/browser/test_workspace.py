@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import APIResponse, Browser, Page, Route, expect
 
 from annotation.assignment import take_slot
 from annotation.models import Attempt, Draft, User
@@ -168,6 +168,24 @@ def test_without_a_socket_the_page_asks_by_itself(page: Page, opened: Attempt, w
     write(page, RIGHT)
     page.keyboard.press("Control+Enter")
     expect(page.locator(".tests li.ok")).to_have_count(1, timeout=30_000)
+
+
+@pytest.mark.docker
+def test_an_answer_that_comes_after_the_outcome_does_not_hide_it(
+    page: Page, opened: Attempt, worker: Environment
+) -> None:
+    kept: list[tuple[Route, APIResponse]] = []
+    page.route("**/run/", lambda route: kept.append((route, route.fetch())))
+    write(page, RIGHT)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".tests li.ok")).to_have_count(1, timeout=20_000)
+    ((route, answer),) = kept
+    assert 'data-running="true"' in answer.text()
+    with page.expect_response("**/run/"):
+        route.fulfill(response=answer)
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    expect(page.locator("#execution")).to_have_attribute("data-running", "false")
+    expect(page.locator(".tests li.ok")).to_have_count(1)
 
 
 def test_a_draft_survives_reload_and_a_second_sign_in(
