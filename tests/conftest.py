@@ -61,10 +61,19 @@ def reader(db: None) -> User:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep tests that use the engine in one process, and those that drive Chromium in one (`--dist loadgroup`).
 
-    The first count containers and workers of this host; the second share a browser and its servers.
+    The first count containers and workers of this host, and come first, since they take longest. The second share a
+    browser and its servers, and come last: Playwright leaves an event loop running in the process, in which no
+    coroutine of another test could be run.
     """
     for item in items:
-        for marker, group in (("docker", "boxes"), ("browser", "browser")):
-            if item.get_closest_marker(marker):
-                item.add_marker(pytest.mark.xdist_group(group))
-                break
+        if group := _group_of(item):
+            item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: ("boxes", "", "browser").index(_group_of(item)))
+
+
+def _group_of(item: pytest.Item) -> str:
+    """Return the group that a test shares a process with; a browser test may use containers as well."""
+    for marker, group in (("browser", "browser"), ("docker", "boxes")):
+        if item.get_closest_marker(marker):
+            return group
+    return ""

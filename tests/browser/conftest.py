@@ -21,12 +21,15 @@ from typing import Any, NamedTuple
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from annotation.models import User
 from runner.models import Environment, Worker
 from tests.browser.eye import Eye
 from tests.services import free_port, listens, wait_until
+
+# What a page is to show is waited for longer than Playwright's 5 s: other work may share the machine.
+expect.set_options(timeout=30_000)
 
 os.environ.setdefault(
     "DJANGO_ALLOW_ASYNC_UNSAFE", "1"

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,14 +37,6 @@ FOLLOW_ROWS = """() => {
   new MutationObserver(() => { if (rowStates.at(-1) !== state()) rowStates.push(state()) })
     .observe(document.querySelector("#execution").parentElement, { childList: true, subtree: true, attributes: true })
 }"""
-
-
-@pytest.fixture(autouse=True)
-def patience() -> Iterator[None]:
-    """Wait longer than the usual 5 s for what a page is to show: other work may share the machine."""
-    expect.set_options(timeout=30_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 def files() -> list[FilePayload]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
-import tarfile
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -41,8 +40,7 @@ def test_sha256sum_accepts_every_file_of_a_frozen_release(frozen, tmp_path):
 
 def test_the_tar_unpacks_to_the_same_files_and_its_sums_hold(frozen, tmp_path):
     (tmp_path / "all.tar").write_bytes(b"".join(tar_chunks(frozen, frozen.files.all())))
-    with tarfile.open(tmp_path / "all.tar") as tar:
-        tar.extractall(tmp_path, filter="data")
+    subprocess.run(["tar", "-xf", "all.tar"], cwd=tmp_path, check=True)
     subprocess.run(["sha256sum", "-c", "--strict", "SHA256SUMS"], cwd=tmp_path / "solved-1.0.0", check=True)
 
 
