@@ -167,7 +167,8 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_ADAPTER = "annotation.accounts.InvitationOnlyAdapter"
 ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "login_failed": "10/m/ip,5/5m/key"}
 ACCOUNT_LOGOUT_ON_GET = False
-MFA_TOTP_TOLERANCE = 1  # a code of the half minute before or after counts too: clocks differ, and people type slowly
+# A code of the half minute before or after counts too: clocks differ, and people type slowly.
+MFA_TOTP_TOLERANCE = 1
 ACCOUNT_SESSION_REMEMBER = True
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
