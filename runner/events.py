@@ -18,14 +18,20 @@ _loop: asyncio.AbstractEventLoop | None = None
 
 
 def announce(execution: Execution) -> None:
-    """Send {"type": "execution.changed", "execution": id, "sequence": n} to the execution's listener, if it has one.
+    """Send {"type": "execution.changed", "execution": id, "sequence": n, "open": bool} to the listener, if there is one.
 
+    `open` says whether more is to come.
     A failure is logged and never raised: a page that hears nothing asks by itself. Callers keep to 20 a second
     for one execution (`recording.EVERY_SECONDS`).
     """
     if not execution.listener:
         return
-    message = {"type": "execution.changed", "execution": execution.pk, "sequence": execution.sequence}
+    message = {
+        "type": "execution.changed",
+        "execution": execution.pk,
+        "sequence": execution.sequence,
+        "open": execution.is_open,
+    }
     try:
         if _loop is None:
             async_to_sync(_send)(execution.listener, message)

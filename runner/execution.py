@@ -145,7 +145,7 @@ def _finish(recorder: Recorder, measurement: Measurement, judgement: Judgement, 
         )
         recorder.insert(last)
         _settle_tests(recorder, judgement)
-    execution.refresh_from_db(fields=["sequence"])
+    execution.refresh_from_db(fields=["sequence", "state"])
     announce(execution)
 
 
@@ -192,7 +192,7 @@ def _return(execution: Execution, *, reason: str, counted: bool = True) -> None:
         pause = claims.give_back(execution, reason=bounded(reason, 2000), counted=counted)
     except ClaimLost:
         return
-    execution.refresh_from_db(fields=["sequence"])
+    execution.refresh_from_db(fields=["sequence", "state"])
     announce(execution)
     if pause is not None:
         wake(execution.pk, queue=execution.queue, after_seconds=pause)

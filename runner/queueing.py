@@ -66,7 +66,7 @@ def supersede(listener: str, *, among: QuerySet[Execution] | None = None) -> int
         )
         if ended:
             replaced += 1
-            execution.refresh_from_db(fields=["sequence"])
+            execution.refresh_from_db(fields=["sequence", "state"])
             transaction.on_commit(partial(announce, execution))
     return replaced
 

@@ -57,7 +57,7 @@ def _give_back(lost: QuerySet[Execution]) -> int:
             continue
         given += 1
         boxes.remove(f"benchwright-{execution.claim}")
-        execution.refresh_from_db(fields=["sequence"])
+        execution.refresh_from_db(fields=["sequence", "state"])
         announce(execution)
         if pause is not None:
             wake(execution.pk, queue=execution.queue, after_seconds=pause)

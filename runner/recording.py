@@ -64,7 +64,7 @@ class Recorder:
                 self.insert(batch)
             self._unsaid = False
         self._written_at = time.monotonic()
-        self.execution.refresh_from_db(fields=["sequence"])
+        self.execution.refresh_from_db(fields=["sequence", "state"])
         announce(self.execution)
 
     def insert(self, rows: Iterable[Row]) -> None:

@@ -112,7 +112,8 @@ async def test_changes_that_come_close_together_are_few_messages(attempt):
     layer, began = get_channel_layer(), time.monotonic()
     for number in range(60):
         await layer.group_send(
-            listener_of(attempt), {"type": "execution.changed", "execution": 1, "sequence": number}
+            listener_of(attempt),
+            {"type": "execution.changed", "execution": 1, "sequence": number, "open": True},
         )
         await asyncio.sleep(0.005)
     await asyncio.sleep(0.3)
@@ -175,7 +176,9 @@ async def test_who_was_deactivated_is_sent_nothing_more(attempt):
     await sync_to_async(attempt.annotator.save)()
     assert admin
     layer = get_channel_layer()
-    await layer.group_send(listener_of(attempt), {"type": "execution.changed", "execution": 1, "sequence": 1})
+    await layer.group_send(
+        listener_of(attempt), {"type": "execution.changed", "execution": 1, "sequence": 1, "open": False}
+    )
     assert (await page.receive_output(30))["type"] == "websocket.close"
 
 

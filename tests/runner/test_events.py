@@ -85,3 +85,17 @@ def test_sequence_grows_with_every_change(monkeypatch):
     with sandboxed(monkeypatch, PASSED):
         execute(run.pk)
     assert Execution.objects.get(pk=run.pk).sequence >= 2
+
+
+@pytest.mark.parametrize(
+    ("state", "more"), [("queued", True), ("running", True), ("finished", False), ("unjudged", False)]
+)
+def test_it_is_said_whether_more_is_to_come(monkeypatch, state, more):
+    sent = []
+
+    async def keep(group, message):
+        sent.append((group, message["open"]))
+
+    monkeypatch.setattr(events, "_send", keep)
+    events.announce(Execution(pk=17, listener="attempt-7", sequence=5, state=state))
+    assert sent == [("attempt-7", more)]
