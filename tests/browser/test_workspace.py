@@ -271,9 +271,12 @@ def test_beats_come_by_themselves_and_the_keys_are_a_question_mark_away(page: Pa
 def test_signing_out_elsewhere_closes_the_socket_and_keeps_the_text(
     site: str, page: Page, opened: Attempt, ann: User
 ) -> None:
+    frames: list[object] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", frames.append))
     with page.expect_event("websocket") as socket:
         page.reload()
-    page.wait_for_timeout(500)
+    while not frames:  # the first one says that the server listens for this person's leaving
+        page.wait_for_timeout(50)
     other = page.context.new_page()
     other.goto(f"{site}/work/")
     with socket.value.expect_event("close", predicate=lambda _: True):
