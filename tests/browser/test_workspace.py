@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import APIResponse, Browser, Page, Route, expect
+from playwright.sync_api import APIResponse, Browser, Page, Route, WebSocket, expect
 
 from annotation.assignment import take_slot
 from annotation.models import Attempt, Draft, User
@@ -271,15 +271,16 @@ def test_beats_come_by_themselves_and_the_keys_are_a_question_mark_away(page: Pa
 def test_signing_out_elsewhere_closes_the_socket_and_keeps_the_text(
     site: str, page: Page, opened: Attempt, ann: User
 ) -> None:
-    frames: list[object] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", frames.append))
-    with page.expect_event("websocket") as socket:
-        page.reload()
-    while not frames:  # the first one says that the server listens for this person's leaving
+    heard: list[WebSocket] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda _: heard.append(socket)))
+    page.reload()
+    while (
+        not heard or heard[-1].is_closed()
+    ):  # a first frame says that the server listens for this person's leaving
         page.wait_for_timeout(50)
     other = page.context.new_page()
     other.goto(f"{site}/work/")
-    with socket.value.expect_event("close", predicate=lambda _: True):
+    with heard[-1].expect_event("close", predicate=lambda _: True):
         other.locator("details.menu summary").click()
         other.get_by_role("button", name="Sign out").click()
     write(page, "# signed out\n")
