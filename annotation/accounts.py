@@ -37,7 +37,7 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):  # type: ignore[misc] # alla
         close_sockets(person)
 
 
-class AccountRefused(Exception):  # noqa: N818 - reads as what it says: the change is refused
+class AccountRefused(Exception):
     """This change of an account is not possible; the message says why."""
 
 

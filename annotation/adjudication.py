@@ -11,7 +11,7 @@ from annotation.models import Adjudication, Attempt, User, Verdict
 from examples.models import Version, audit
 
 
-class DecisionRefused(Exception):  # noqa: N818 - it says what happened
+class DecisionRefused(Exception):
     """This person may not decide on this version, or gave no reason; the message says which."""
 
 

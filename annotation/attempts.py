@@ -15,7 +15,7 @@ from annotation.models import Attempt, Run, Slot, Verdict
 from runner.models import Execution
 
 
-class Refused(Exception):  # noqa: N818 - reads as what it says: the request is refused
+class Refused(Exception):
     """Not possible as things stand; the message tells the annotator why."""
 
 

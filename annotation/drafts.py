@@ -11,7 +11,7 @@ from examples.assembly import starting_answer
 CODE_LIMIT = 200_000
 
 
-class DraftConflict(Exception):  # noqa: N818 - reads as what it says: two texts are in conflict
+class DraftConflict(Exception):
     """Another page has saved since; `current` is what is stored, and nothing was overwritten."""
 
     def __init__(self, current: Draft) -> None:

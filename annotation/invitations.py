@@ -18,7 +18,7 @@ from examples.models import audit
 LIFETIME = timedelta(days=7)
 
 
-class InvitationOver(Exception):  # noqa: N818 - reads as what it says: the invitation is over
+class InvitationOver(Exception):
     """There is no such invitation, it was used, or its time is over: one answer for all three."""
 
 

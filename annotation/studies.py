@@ -18,7 +18,7 @@ from examples.models import Example, Version, audit
 BATCH = 500
 
 
-class StudyRefused(Exception):  # noqa: N818 - reads as what it says: the change is refused
+class StudyRefused(Exception):
     """This is not possible in the study's state; the message says why and what helps."""
 
 

@@ -19,7 +19,7 @@ LIMIT = 20
 USE_NOTED_EVERY = timedelta(minutes=1)
 
 
-class TokenRefused(ValueError):  # noqa: N818 - it says what happened
+class TokenRefused(ValueError):
     """No such token can be made; the message says why."""
 
 

@@ -23,7 +23,7 @@ READY_LOOKS = 450
 ANSWER_SECONDS = 5
 
 
-class Refused(Exception):  # noqa: N818 - named for what happened
+class Refused(Exception):
     """The site cannot start; the text says what to do."""
 
 

@@ -18,15 +18,15 @@ MOST_REPEATS = 500
 State = Version.CheckState
 
 
-class NotAccepted(Exception):  # noqa: N818 - it says what happened
+class NotAccepted(Exception):
     """The example may not be accepted; the message says why."""
 
 
-class ReasonMissing(Exception):  # noqa: N818 - as above
+class ReasonMissing(Exception):
     """Whoever retires an example must say why."""
 
 
-class ChecksOpen(Exception):  # noqa: N818 - as above
+class ChecksOpen(Exception):
     """The version waits for its checks or is being checked, which repeats the reference anyway."""
 
 

@@ -27,7 +27,7 @@ from examples.visible import VisiblePart, visible_part
 from runner.models import Environment
 
 
-class EditInvalid(Exception):  # noqa: N818 - it says what happened
+class EditInvalid(Exception):
     """What is wrong with an edit, by field: what, at which line, and what helps."""
 
     def __init__(self, problems: dict[str, str]) -> None:

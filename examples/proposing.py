@@ -11,11 +11,11 @@ from examples.editing import Edit, Proposal, prepare
 from examples.models import Example, Version, audit
 
 
-class NothingChanged(Exception):  # noqa: N818 - as above
+class NothingChanged(Exception):
     """The example has this content already; the message says in which version."""
 
 
-class Overtaken(Exception):  # noqa: N818 - as above
+class Overtaken(Exception):
     """Somebody made a version meanwhile; the message says which."""
 
 

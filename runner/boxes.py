@@ -17,7 +17,7 @@ from runner.sandbox.pool import Pool
 PLAIN = "plain"
 
 
-class Closing(Exception):  # noqa: N818 - no fault: the process ends
+class Closing(Exception):
     """This process is about to end and runs nothing more."""
 
 

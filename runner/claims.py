@@ -20,7 +20,7 @@ from runner.models import Execution, TestRow
 BOOT = secrets.token_hex(6)
 
 
-class ClaimLost(Exception):  # noqa: N818 - a fact about the row, not a fault
+class ClaimLost(Exception):
     """Somebody else has the execution now: discard what was found and remove the container."""
 
 

@@ -39,7 +39,7 @@ class Ended:
 Event = Started | Arrived | Ended
 
 
-class _Abandoned(Exception):  # noqa: N818 - raised through the sandbox to end a run that nobody waits for
+class _Abandoned(Exception):
     """Nobody waits for this run any more."""
 
 

@@ -46,7 +46,7 @@ for _test in [{names}]:
 """
 
 
-class Unreachable(Exception):  # noqa: N818 - it says what happened
+class Unreachable(Exception):
     """The release could not be fetched, or nothing can be run here; the message says why."""
 
 

@@ -41,7 +41,7 @@ TITLES = {
 }
 
 
-class CheckLost(Exception):  # noqa: N818 - not an error: another worker has the version now
+class CheckLost(Exception):
     """The claim is gone, so what this worker found is discarded."""
 
 

@@ -38,7 +38,7 @@ class Problem:
         return f"{place}, {self.field}: {self.message}. {self.remedy}"
 
 
-class RecordInvalid(ValueError):  # noqa: N818 - reads as what it says: the record is invalid
+class RecordInvalid(ValueError):
     """What is wrong with one record, before its place in the file is known."""
 
     def __init__(self, at: str, message: str, remedy: str) -> None:

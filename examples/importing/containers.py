@@ -32,7 +32,7 @@ class Item(NamedTuple):
     value: dict[str, Any]
 
 
-class FileBroken(Exception):  # noqa: N818 - reads as what it says
+class FileBroken(Exception):
     """The file cannot be read on; what came before stands."""
 
 

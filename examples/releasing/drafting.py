@@ -17,7 +17,7 @@ from examples.releasing.splitting import Placeable, assign_splits
 BATCH = 200
 
 
-class DraftRefused(ValueError):  # noqa: N818 - it says what happened
+class DraftRefused(ValueError):
     """No such draft can be made, or it is no draft any more; the message says why."""
 
 

@@ -20,7 +20,7 @@ from examples.releasing.lines import items_in_order, release_line
 from examples.releasing.numbering import must_grow
 
 
-class GateClosed(Exception):  # noqa: N818 - it says what happened
+class GateClosed(Exception):
     """The gate blocks; `report` says which conditions, which versions, and the way out."""
 
     def __init__(self, report: GateReport) -> None:

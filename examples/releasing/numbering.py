@@ -9,7 +9,7 @@ _NUMBER = re.compile(r"(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})", re
 Number = tuple[int, int, int]
 
 
-class NumberRefused(ValueError):  # noqa: N818 - it says what happened
+class NumberRefused(ValueError):
     """The number is no semantic version, or does not grow; the message says so."""
 
 

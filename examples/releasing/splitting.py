@@ -10,7 +10,7 @@ from dataclasses import dataclass
 ROUNDING = 1e-6
 
 
-class SharesRefused(ValueError):  # noqa: N818 - it says what happened
+class SharesRefused(ValueError):
     """The shares are no division of a whole; the message says so."""
 
 

@@ -11,7 +11,7 @@ PYTHON = "3.13"
 SUITE = "trixie"
 
 
-class BuildFailed(Exception):  # noqa: N818 - named for what happened
+class BuildFailed(Exception):
     """An image could not be made; the text says what to do."""
 
 

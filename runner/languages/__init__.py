@@ -8,7 +8,7 @@ from runner.languages.python.profile import PythonProfile
 _PROFILES: dict[str, Language] = {profile.name: profile for profile in (PythonProfile(),)}
 
 
-class LanguageUnknown(ValueError):  # noqa: N818 - named for what is wrong, like SandboxUnavailable
+class LanguageUnknown(ValueError):
     """No profile of that name is installed."""
 
 

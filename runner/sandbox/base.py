@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from runner.outcome import Measurement, Row
 
 
-class SandboxUnavailable(Exception):  # noqa: N818
+class SandboxUnavailable(Exception):
     """The provider failed, not the program: no engine, no image, a hung call. The execution is ours to repeat."""
 
 

@@ -19,7 +19,7 @@ BOX_ENDED = "The box ended before its job did."
 Frame = dict[str, Any]
 
 
-class StreamTimeout(Exception):  # noqa: N818 - named for what happened
+class StreamTimeout(Exception):
     """Nothing complete came from the box before the deadline."""
 
 

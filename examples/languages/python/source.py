@@ -29,7 +29,7 @@ PYTHON_2_MESSAGES = (
 )
 
 
-class SourceInvalid(ValueError):  # noqa: N818 - reads as what it says: the source is invalid
+class SourceInvalid(ValueError):
     """A source text that is not Python 3; `line` counts from 1, 0 when not known."""
 
     def __init__(self, message: str, line: int = 0) -> None:
@@ -38,7 +38,7 @@ class SourceInvalid(ValueError):  # noqa: N818 - reads as what it says: the sour
         self.line = line
 
 
-class FunctionNotFound(LookupError):  # noqa: N818 - as above
+class FunctionNotFound(LookupError):
     """No such definition; `near` holds the names that come closest."""
 
     def __init__(self, name: str, near: Sequence[str]) -> None:
