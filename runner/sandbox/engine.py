@@ -105,7 +105,11 @@ class Engine:
         """Return the client; made on first use, so that an absent engine is a fault of the run, not of the import."""
         with plainly("Connecting to the engine"):
             url = self.base_url or os.environ.get("DOCKER_HOST")
-            return docker.APIClient(base_url=url, version="auto", timeout=CALL_SECONDS)
+            client = docker.APIClient(base_url=url, version="auto", timeout=CALL_SECONDS)
+            # requests walks os.environ for proxies at every call: slow, wrong for a local socket, and a
+            # KeyError when another thread removes a variable in the middle of it.
+            client.trust_env = False
+            return client
 
     @cached_property
     def facts(self) -> dict[str, str]:

@@ -35,6 +35,17 @@ def box(engine: Engine, plain: BuiltImage) -> Iterator[Box]:
 
 
 @pytest.mark.docker
+def test_a_call_asks_the_environment_for_no_proxy(
+    engine: Engine, plain: BuiltImage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(*_: object, **__: object) -> dict[str, str]:
+        raise KeyError("a variable that another thread has removed")
+
+    monkeypatch.setattr("requests.sessions.get_environ_proxies", asked)
+    assert engine.image_id(plain.digest) == plain.digest
+
+
+@pytest.mark.docker
 def test_every_hardening_the_settings_ask_for_is_in_force(engine: Engine, box: Box) -> None:
     seen = engine.api.inspect_container(box.id)
     host = seen["HostConfig"]
