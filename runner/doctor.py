@@ -74,6 +74,8 @@ def diagnose(engine: Engine | None = None) -> Report:
     report.findings.append(Finding("a Docker engine answers", True, report.host["engine"]))
     report.images = {name: image_of(engine, recipe) for name, recipe in recipes().items()}
     for name, image in report.images.items():
+        if not image and not recipes()[name].usual:
+            continue
         report.findings.append(
             Finding(f"the image {name} is built", bool(image), image or "absent", NO_IMAGE)
         )

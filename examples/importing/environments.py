@@ -14,18 +14,19 @@ class Environments:
     def __init__(self) -> None:
         self.known = sorted(ensure_environments(), key=lambda each: (len(each.provides), each.name))
 
-    def choose(self, needs: Sequence[str], *, named: str = "") -> Environment:
-        """Return the environment of that name, else the smallest that provides all needs, else the one with most.
+    def choose(self, needs: Sequence[str], *, named: str = "", language: str = "python") -> Environment:
+        """Return the language's environment of that name, else the smallest that provides all needs, else the one with most.
 
         What none provides is no reason to refuse a record: its checks say which import fails.
         """
-        by_name = {each.name: each for each in self.known}
+        fit = [each for each in self.known if each.language == language]
+        by_name = {each.name: each for each in fit}
         if named in by_name:
             return by_name[named]
-        for each in self.known:
+        for each in fit:
             if set(needs) <= set(each.provides):
                 return each
-        return max(self.known, key=lambda each: len(set(needs) & set(each.provides)))
+        return max(fit, key=lambda each: len(set(needs) & set(each.provides)))
 
 
 def ensure_environments() -> list[Environment]:

@@ -191,7 +191,7 @@ def _add_versions(
         Version(
             example=example,
             number=numbers[example.pk],
-            environment=environments.choose(record.needs, named=record.environment),
+            environment=environments.choose(record.needs, named=record.environment, language=record.language),
             author=report.started_by,
             note=f"Imported from {report.file_name}.",
             content_hash=record.content_hash,

@@ -45,8 +45,14 @@ RUN PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir --no-index
  && rm -rf /tmp/wheels
 """
 INVENTORY = """
-import importlib.metadata as m, json, platform
-print(json.dumps([platform.python_version(), sorted({(d.name, d.version) for d in m.distributions()})]))
+import importlib.metadata as m, json, platform, subprocess, sys
+def said(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+debian, language = json.loads(sys.argv[1])
+version = said(*language).lstrip("v") if language else platform.python_version()
+packages = {(d.name, d.version) for d in m.distributions()}
+packages |= {(name, said("dpkg-query", "-W", "-f", "${Version}", name)) for name in debian}
+print(json.dumps([version, sorted(packages)]))
 """
 
 
@@ -113,12 +119,16 @@ def _build_base(
     client: docker.DockerClient, recipe: Recipe, labels: dict[str, str], progress: Progress, source: Source
 ) -> None:
     """Make the image that holds the language alone."""
-    if source != "debian" and _registry_answers(client, progress, required=source == "registry"):
+    if (
+        source != "debian"
+        and not recipe.debian
+        and _registry_answers(client, progress, required=source == "registry")
+    ):
         with tempfile.TemporaryDirectory() as folder:
             _docker_build(client, Path(folder), PLAIN_FROM_REGISTRY, recipe.tag, labels, progress)
         return
     progress(f"Making {recipe.tag} from the Debian mirror (about half a minute).")
-    import_debian(client, recipe.tag, labels)
+    import_debian(client, recipe.tag, labels, recipe.debian)
 
 
 def _registry_answers(client: docker.DockerClient, progress: Progress, *, required: bool) -> bool:
@@ -192,7 +202,7 @@ def _described(client: docker.DockerClient, recipe: Recipe, *, fresh: bool) -> B
     image = client.images.get(recipe.tag)
     said = client.containers.run(
         str(image.id),
-        ["python3", "-c", INVENTORY],
+        ["python3", "-c", INVENTORY, json.dumps([recipe.debian, recipe.version])],
         remove=True,
         network_mode="none",
         cap_drop=["ALL"],

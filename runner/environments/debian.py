@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import docker
@@ -22,21 +23,24 @@ HOOKS = (
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 
-def import_debian(client: docker.DockerClient, tag: str, labels: dict[str, str]) -> None:
-    """Make a small Debian with Python and import it as an image of that tag. Raises BuildFailed."""
+def import_debian(
+    client: docker.DockerClient, tag: str, labels: dict[str, str], packages: Sequence[str] = ()
+) -> None:
+    """Make a small Debian with Python, and further packages, and import it as an image of that tag. Raises BuildFailed."""
     if shutil.which("mmdebstrap") is None:
         raise BuildFailed("mmdebstrap is not installed. As root: apt-get install mmdebstrap")
     with tempfile.TemporaryDirectory() as folder:
         archive = Path(folder) / "base.tar"
-        _make(archive)
+        _make(archive, packages)
         changes = ["ENV PATH=/usr/local/bin:/usr/bin:/bin", 'CMD ["python3"]']
         changes += [f'LABEL "{name}"="{value}"' for name, value in labels.items()]
         repository, _, version = tag.rpartition(":")
         client.api.import_image_from_file(str(archive), repository=repository, tag=version, changes=changes)
 
 
-def _make(archive: Path) -> None:
-    command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={PACKAGES}"]
+def _make(archive: Path, packages: Sequence[str]) -> None:
+    included = ",".join([PACKAGES, *packages])
+    command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={included}"]
     command += ["--aptopt=APT::Install-Recommends false"]
     command += [f"--dpkgopt=path-exclude={path}" for path in LEFT_OUT]
     command += [f"--customize-hook={hook}" for hook in HOOKS]

@@ -21,7 +21,9 @@ class Recipe:
 
     `requirements` is the text of a hashed requirements file, "" for an image with the language alone; `parent` is
     the name of the recipe it stands on. `memory_bytes` is what a run in it needs at least. `provides` are the
-    top-level modules that a program may import beyond the standard library.
+    top-level modules that a program may import beyond the standard library. `debian` are Debian packages beside the
+    supervisor's Python: such an image is always made from the Debian mirror. `version` is the command that prints the
+    version of the language, () for Python's own. An image that is not `usual` is built only when it is asked for by name.
     """
 
     name: str
@@ -31,10 +33,13 @@ class Recipe:
     memory_bytes: int = 256 << 20
     language: str = "python"
     provides: tuple[str, ...] = ()
+    debian: tuple[str, ...] = ()
+    version: tuple[str, ...] = ()
+    usual: bool = True
 
     def digest(self, parent_digest: str = "") -> str:
         """Return the hash that tells whether an image was made from this recipe on this parent."""
-        parts = (self.name, self.tag, PYTHON, SUITE, self.requirements, parent_digest, _HOW)
+        parts = (self.name, self.tag, PYTHON, SUITE, self.requirements, parent_digest, _HOW, *self.debian)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -79,4 +84,20 @@ def recipes() -> dict[str, Recipe]:
         (RECIPES / "science.txt").read_text(),
         provides=SCIENCE,
     )
-    return {recipe.name: recipe for recipe in (plain, science)}
+    node = Recipe(
+        "node",
+        f"benchwright/node:{SUITE}",
+        language="javascript",
+        debian=("nodejs",),
+        version=("node", "--version"),
+        usual=False,
+    )
+    cpp = Recipe(
+        "cpp",
+        f"benchwright/cpp:{SUITE}",
+        language="cpp",
+        debian=("g++",),
+        version=("g++", "-dumpfullversion"),
+        usual=False,
+    )
+    return {recipe.name: recipe for recipe in (plain, science, node, cpp)}

@@ -36,7 +36,8 @@ def provide_environments() -> None:
     from runner.provisioning import provision
 
     for recipe in recipes().values():
-        provision(recipe, progress=lambda _: None)
+        if recipe.usual:
+            provision(recipe, progress=lambda _: None)
 
 
 def check_all(versions: list[int]) -> float:

@@ -19,7 +19,9 @@ from runner.environments.wheels import download_wheels
 def test_a_second_build_finds_the_image_and_makes_nothing(plain: BuiltImage, science: BuiltImage) -> None:
     said: list[str] = []
     client = docker.from_env(timeout=60)
-    again = [build(recipe, client=client, progress=said.append) for recipe in recipes().values()]
+    again = [
+        build(recipe, client=client, progress=said.append) for recipe in recipes().values() if recipe.usual
+    ]
     assert [image.digest for image in again] == [plain.digest, science.digest]
     assert not any(image.fresh for image in again)
     assert all("up to date" in line for line in said)

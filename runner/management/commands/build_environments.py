@@ -11,7 +11,7 @@ from runner.provisioning import provision
 
 
 class Command(BaseCommand):
-    """Build every environment, or the named ones; an image that exists is found by its recipe and kept."""
+    """Build the usual environments, or the named ones; an image that exists is found by its recipe and kept."""
 
     help = "Build the images in which versions run, and store their digests. Doing it twice changes nothing."
 
@@ -22,7 +22,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Build one after the other, saying what is done; raise CommandError where one could not be built."""
         failed = []
-        for name in options["name"] or recipes():
+        for name in options["name"] or [name for name, recipe in recipes().items() if recipe.usual]:
             try:
                 environment = provision(recipes()[name], progress=self.say)
             except BuildFailed as error:
