@@ -26,15 +26,26 @@ class Prepared(Protocol):
         """Return the assertions that stand in the expected tests, in source order."""
         ...
 
+    @property
+    def build_seconds(self) -> float:
+        """Return the CPU seconds that building the program and its tests may take, beside the limits; 0 to build nothing."""
+        ...
+
     def payload(self, run: Sequence[str]) -> bytes:
         """Return the bytes for the program's process; `run` are the ids still to be run."""
         ...
 
 
 class Language(Protocol):
-    """One profile per language."""
+    """One profile per language.
+
+    executes       whether a file that is made in the box must be able to run: /work is then mounted without noexec
+    memory_bytes   what a box needs at least for the language's own tools, 0 where any limit will do
+    """
 
     name: str
+    executes: bool
+    memory_bytes: int
 
     def command(self) -> list[str]:
         """Return the command line of pid 1 of a box for this language."""

@@ -19,6 +19,30 @@ NAME_AFTER_SECONDS = 0.05
 ROWS = 20_000
 
 
+class Build:
+    """What a language that builds its programs said of that, before anything of the program could run."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.over, self.error = seconds, seconds <= 0, ""
+        self.facts = {} if self.over else {"build_limit_seconds": f"{seconds:g}"}
+
+    @property
+    def wall_seconds(self) -> float:
+        """Return how long all builds of a run may last, the wall limit of each being twice its CPU limit and a second."""
+        return 3 * self.seconds
+
+    def takes(self, said: Frame) -> bool:
+        """Take a row of the build; what comes behind the first end of it is the program's, so not to be believed."""
+        if self.over or not ("built" in said or "load_error" in said):
+            return False
+        self.over = True
+        if "built" in said:
+            self.facts["build_seconds"] = f"{float(said['built']):.2f}"
+        else:
+            self.error = plain_text(said["load_error"])
+        return True
+
+
 class Conversation:
     """One job in one box."""
 
@@ -30,6 +54,7 @@ class Conversation:
         self.open: str | None = None
         self.tests_error = ""
         self.network = ""
+        self.build = Build(prepared.build_seconds)
         self.ends: list[Measurement] = []
         self.began = time.monotonic()
 
@@ -43,6 +68,7 @@ class Conversation:
             "cpu_seconds": limits.cpu_seconds,
             "wall_seconds": limits.wall_seconds,
             "output_bytes": limits.output_bytes,
+            "build_seconds": self.prepared.build_seconds,
         }
         self.stream.send(json.dumps(header).encode(), timeout=SEND_SECONDS)
 
@@ -54,7 +80,7 @@ class Conversation:
         `on_slow` is called once when the run is still going after a moment; `kill` ends a box that did not keep its
         own wall limit, which then decides. Raises SandboxUnavailable when the box ends without a word.
         """
-        deadline = self.began + self.job.limits.wall_seconds + SLACK_SECONDS
+        deadline = self.began + self.job.limits.wall_seconds + self.build.wall_seconds + SLACK_SECONDS
         slow_at: float | None = self.began + NAME_AFTER_SECONDS
         while True:
             try:
@@ -100,7 +126,7 @@ class Conversation:
             self.tests_error = tests_error_of(said["tests_error"], self.job)
         elif "network" in said:
             self.network = plain_text(said["network"]) if self.job.watch_network else ""
-        else:
+        elif not self.build.takes(said):
             row = row_of(said, self.job, self.planned)
             if row is not None:
                 self._add(row)
@@ -117,7 +143,7 @@ class Conversation:
         """Give the test the process died in its outcome; return whether a fresh process can run others."""
         end = self.ends[-1]
         cause = cause_of_end(end)
-        if not end.loaded or self.tests_error:
+        if not end.loaded or self.tests_error or self.build.error:
             return False
         if self.open is not None:
             self._add(Row(self.open, None, cause or Outcome.EARLY_EXIT))
@@ -158,8 +184,8 @@ class Conversation:
             load_error = f"The program left while it was being loaded, with status {first.exit_status}."
         return replace(
             bad,
-            loaded=first.loaded and not self.tests_error,
-            load_error=self.tests_error or ("" if first.loaded else storable(load_error)),
+            loaded=first.loaded and not self.tests_error and not self.build.error,
+            load_error=self.build.error or self.tests_error or ("" if first.loaded else storable(load_error)),
             rows=(*self.rows, *self._not_reached()),
             out_of_memory=any(end.out_of_memory for end in self.ends),
             cpu_exceeded=any(end.cpu_exceeded for end in self.ends),
@@ -170,7 +196,7 @@ class Conversation:
             memory_bytes=max(end.memory_bytes for end in self.ends),
             stdout=self._joined([end.stdout for end in self.ends]),
             stderr=self._joined([end.stderr for end in self.ends]),
-            facts={**facts, "network": self.network} if self.network else facts,
+            facts=facts | self.build.facts | ({"network": self.network} if self.network else {}),
         )
 
     def _joined(self, texts: list[str]) -> str:

@@ -43,7 +43,8 @@ class BoxSettings:
     @classmethod
     def of(cls, image: str, language: Language, seed: int, limits: Limits, runtime: str = "") -> BoxSettings:
         """Return the settings a job with these limits needs."""
-        return cls(image, language, seed, limits.memory_bytes, limits.processes, runtime)
+        memory = max(limits.memory_bytes, language.memory_bytes)
+        return cls(image, language, seed, memory, limits.processes, runtime)
 
 
 @cache
@@ -77,10 +78,11 @@ def create_options(
 
 def _host_options(settings: BoxSettings) -> dict[str, Any]:
     scratch = f"rw,nosuid,nodev,noexec,size={SCRATCH_BYTES},nr_inodes={SCRATCH_INODES},mode=0700,uid=65534,gid=65534"
+    work = scratch.replace("noexec", "exec") if settings.language.executes else scratch
     options: dict[str, Any] = {
         "network_mode": "none",
         "read_only": True,
-        "tmpfs": {"/tmp": scratch, "/work": scratch},  # noqa: S108 - inside the box
+        "tmpfs": {"/tmp": scratch, "/work": work},  # noqa: S108 - inside the box
         "cap_drop": ["ALL"],
         "security_opt": ["no-new-privileges", f"seccomp={seccomp()}"],
         "mem_limit": settings.memory_bytes,

@@ -44,6 +44,7 @@ class PreparedTests:
     job: Job
     made: Instrumented
     planned: tuple[PlannedAssertion, ...]
+    build_seconds: float = 0.0
 
     def payload(self, run: Sequence[str]) -> bytes:
         """Return the sheet the program's process reads: instrumented texts, and what to run."""
@@ -66,6 +67,8 @@ class PythonProfile:
     """Python 3.11 and later."""
 
     name = "python"
+    executes = False
+    memory_bytes = 0
 
     def command(self) -> list[str]:
         """Return the interpreter and the supervisor; `-I` is not used, it would ignore PYTHONHASHSEED."""

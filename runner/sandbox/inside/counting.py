@@ -54,6 +54,19 @@ class Clock:
         self.began = time.monotonic()
         self.paused = 0.0
         self.pause_began: float | None = None
+        self.build_limit = self.build_left = limits.get("build_seconds", 0.0)
+        self.building = self.build_limit > 0
+        self.build_began = 0.0
+
+    def built(self) -> None:
+        """End the building of a process: it has a share of its own, so the job's limits count from here on."""
+        used = self.counters.cpu_seconds()
+        self.build_left -= used - self.cpu_began
+        self.cpu_zero += used - self.cpu_began
+        self.cpu_began = used
+        self.paused += self.wall() - self.build_began
+        self.building = False
+        self.glanced = 0.0
 
     def next_process(self) -> None:
         """Give a fresh process its own CPU limit, within twice the limit for all of them together."""
@@ -61,6 +74,7 @@ class Clock:
         self.cpu_spent += min(used - self.cpu_began, self.cpu_limit)
         self.cpu_began = used
         self.glanced = 0.0
+        self.building, self.build_began = self.build_limit > 0, self.wall()
 
     def pause(self) -> None:
         self.pause_began = time.monotonic()
@@ -82,13 +96,16 @@ class Clock:
         )
 
     def _left(self) -> tuple[float, float]:
-        """Return what is left of both limits; looks at the kernel's counters at most every two milliseconds."""
+        """Return what is left of both limits, or of the share for building; looks at the kernel's counters at most every two milliseconds."""
         now = time.monotonic()
         if now - self.glanced >= GLANCE_SECONDS:
             self.glanced, self.left = now, self._counted()
         return self.left
 
     def _counted(self) -> tuple[float, float]:
+        if self.building:
+            wall = 2 * self.build_limit + 1 - (self.wall() - self.build_began)
+            return self.build_left - (self.counters.cpu_seconds() - self.cpu_began), wall
         allowed = min(self.cpu_limit, 2 * self.cpu_limit - self.cpu_spent)
         cpu = allowed - (self.counters.cpu_seconds() - self.cpu_began)
         return cpu, self.wall_limit - self.wall()

@@ -46,7 +46,7 @@ def become_child(
         rows, tests = ends["rows"][1], ends["tests"][0]
         for first, last in pairwise((2, *sorted((rows, tests)), FILES)):
             os.closerange(first + 1, last)
-        seconds = int(job["cpu_seconds"]) + 2
+        seconds = int(job["cpu_seconds"] + job.get("build_seconds", 0)) + 2
         for what, value in (
             (resource.RLIMIT_CPU, seconds),
             (resource.RLIMIT_FSIZE, FILE_BYTES),

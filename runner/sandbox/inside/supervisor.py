@@ -49,6 +49,7 @@ class Watch:
         self.load_error = ""
         self.broken: set[str] = set()
         self.status = 0
+        self.building = self.clock.building
 
     def run(self, play: Callable[[Facts, bytes, int, int], None], wake: int) -> Facts:
         """Fork, watch, kill, reap; return the facts of the end."""
@@ -151,6 +152,9 @@ class Watch:
 
     def _row(self, row: Facts) -> None:
         if self.pump is not None or self.sent:
+            if "built" in row and self.building:
+                self.building = False
+                self.clock.built()
             self.host.say("row", row=row)
         elif "loaded" in row and not self.loaded:
             self.loaded = True
