@@ -19,7 +19,7 @@ import docker.errors
 import requests
 
 from runner.environments.debian import import_debian
-from runner.environments.recipe import PYTHON, BuildFailed, Recipe, recipes
+from runner.environments.recipe import BuildFailed, Recipe
 from runner.environments.wheels import download_wheels
 
 RECIPE_LABEL = "org.benchwright.recipe"
@@ -30,8 +30,8 @@ SILENCE_SECONDS = 30
 Source = Literal["auto", "debian", "registry"]
 Progress = Callable[[str], None]
 
-PLAIN_FROM_REGISTRY = f"""
-FROM python:{PYTHON}-slim
+PLAIN_FROM_REGISTRY = """
+FROM {image}
 RUN find / -xdev -perm /6000 -type f -exec chmod a-s {{}} + ; mkdir -p /work
 CMD ["python3"]
 """
@@ -84,9 +84,7 @@ def build(
     """
     parent = None
     if recipe.parent:
-        parent = build(
-            recipes()[recipe.parent], client=client, progress=progress, source=source, ca_file=ca_file
-        )
+        parent = build(recipe.parent, client=client, progress=progress, source=source, ca_file=ca_file)
     wanted = recipe.digest(parent.digest if parent else "")
     try:
         if _label(client, recipe.tag) == wanted:
@@ -119,28 +117,32 @@ def _build_base(
     client: docker.DockerClient, recipe: Recipe, labels: dict[str, str], progress: Progress, source: Source
 ) -> None:
     """Make the image that holds the language alone."""
+    published = f"{recipe.python}-slim"
     if (
         source != "debian"
         and not recipe.debian
-        and _registry_answers(client, progress, required=source == "registry")
+        and _registry_answers(client, published, progress, required=source == "registry")
     ):
         with tempfile.TemporaryDirectory() as folder:
-            _docker_build(client, Path(folder), PLAIN_FROM_REGISTRY, recipe.tag, labels, progress)
+            dockerfile = PLAIN_FROM_REGISTRY.format(image=f"python:{published}")
+            _docker_build(client, Path(folder), dockerfile, recipe.tag, labels, progress)
         return
-    progress(f"Making {recipe.tag} from the Debian mirror (about half a minute).")
-    import_debian(client, recipe.tag, labels, recipe.debian)
+    progress(f"Making {recipe.tag} from Debian {recipe.suite} (about half a minute).")
+    import_debian(client, recipe.tag, labels, suite=recipe.suite, packages=recipe.debian)
 
 
-def _registry_answers(client: docker.DockerClient, progress: Progress, *, required: bool) -> bool:
+def _registry_answers(
+    client: docker.DockerClient, published: str, progress: Progress, *, required: bool
+) -> bool:
     """Pull the published image; a registry that is silent for a while does not answer."""
-    progress(f"Pulling python:{PYTHON}-slim.")
+    progress(f"Pulling python:{published}.")
     usual, client.api.timeout = client.api.timeout, SILENCE_SECONDS
     try:
-        client.images.pull("python", tag=f"{PYTHON}-slim")
+        client.images.pull("python", tag=published)
     except (docker.errors.APIError, requests.exceptions.RequestException) as error:
         if required:
             raise BuildFailed(
-                f"The registry gave no python:{PYTHON}-slim ({getattr(error, 'explanation', None) or error}). "
+                f"The registry gave no python:{published} ({getattr(error, 'explanation', None) or error}). "
                 "Check the engine's access to it, or build from the Debian mirror (source: debian)."
             ) from error
         return False
@@ -161,7 +163,7 @@ def _build_layer(
     with tempfile.TemporaryDirectory() as folder:
         wheels = Path(folder) / "wheels"
         progress(f"Downloading the wheels of {recipe.tag}.")
-        download_wheels(recipe.requirements, wheels, ca_file=ca_file)
+        download_wheels(recipe, wheels, ca_file=ca_file)
         progress(f"Installing {sum(1 for _ in wheels.glob('*.whl'))} wheels without network.")
         _docker_build(
             client, Path(folder), WITH_WHEELS.format(parent=parent.digest), recipe.tag, labels, progress

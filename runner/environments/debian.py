@@ -24,21 +24,29 @@ KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 
 def import_debian(
-    client: docker.DockerClient, tag: str, labels: dict[str, str], packages: Sequence[str] = ()
+    client: docker.DockerClient,
+    tag: str,
+    labels: dict[str, str],
+    *,
+    suite: str = SUITE,
+    packages: Sequence[str] = (),
 ) -> None:
-    """Make a small Debian with Python, and further packages, and import it as an image of that tag. Raises BuildFailed."""
+    """Make a small Debian of that suite with Python and further packages, and import it as an image of that tag.
+
+    Raises BuildFailed.
+    """
     if shutil.which("mmdebstrap") is None:
         raise BuildFailed("mmdebstrap is not installed. As root: apt-get install mmdebstrap")
     with tempfile.TemporaryDirectory() as folder:
         archive = Path(folder) / "base.tar"
-        _make(archive, packages)
+        _make(archive, suite, packages)
         changes = ["ENV PATH=/usr/local/bin:/usr/bin:/bin", 'CMD ["python3"]']
         changes += [f'LABEL "{name}"="{value}"' for name, value in labels.items()]
         repository, _, version = tag.rpartition(":")
         client.api.import_image_from_file(str(archive), repository=repository, tag=version, changes=changes)
 
 
-def _make(archive: Path, packages: Sequence[str]) -> None:
+def _make(archive: Path, suite: str, packages: Sequence[str]) -> None:
     included = ",".join([PACKAGES, *packages])
     command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={included}"]
     command += ["--aptopt=APT::Install-Recommends false"]
@@ -47,7 +55,7 @@ def _make(archive: Path, packages: Sequence[str]) -> None:
     command += [f"--keyring={KEYRING}"] if KEYRING.exists() else []
     try:
         done = subprocess.run(
-            [*command, SUITE, str(archive)], capture_output=True, text=True, timeout=MAKE_SECONDS, check=False
+            [*command, suite, str(archive)], capture_output=True, text=True, timeout=MAKE_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         raise BuildFailed(f"The Debian mirror was too slow ({MAKE_SECONDS} s). Try again later.") from None

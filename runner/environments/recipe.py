@@ -20,15 +20,16 @@ class Recipe:
     """How to make one image.
 
     `requirements` is the text of a hashed requirements file, "" for an image with the language alone; `parent` is
-    the name of the recipe it stands on. `memory_bytes` is what a run in it needs at least. `provides` are the
+    the recipe it stands on. `memory_bytes` is what a run in it needs at least. `provides` are the
     top-level modules that a program may import beyond the standard library. `debian` are Debian packages beside the
     supervisor's Python: such an image is always made from the Debian mirror. `version` is the command that prints the
     version of the language, () for Python's own. An image that is not `usual` is built only when it is asked for by name.
+    `suite` is the Debian whose Python is `python`.
     """
 
     name: str
     tag: str
-    parent: str = ""
+    parent: Recipe | None = None
     requirements: str = ""
     memory_bytes: int = 256 << 20
     language: str = "python"
@@ -36,11 +37,13 @@ class Recipe:
     debian: tuple[str, ...] = ()
     version: tuple[str, ...] = ()
     usual: bool = True
+    python: str = PYTHON
+    suite: str = SUITE
 
     def digest(self, parent_digest: str = "") -> str:
         """Return the hash that tells whether an image was made from this recipe on this parent."""
-        parts = (self.name, self.tag, PYTHON, SUITE, self.requirements, parent_digest, _HOW, *self.debian)
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        made_from = (self.name, self.tag, self.python, self.suite, self.requirements, parent_digest)
+        return hashlib.sha256("\0".join((*made_from, _HOW, *self.debian)).encode()).hexdigest()
 
 
 # What an import statement calls the packages of recipes/science.in, and those they bring.
@@ -80,7 +83,7 @@ def recipes() -> dict[str, Recipe]:
     science = Recipe(
         "science",
         f"benchwright/python-science:{PYTHON}",
-        plain.name,
+        plain,
         (RECIPES / "science.txt").read_text(),
         provides=SCIENCE,
     )

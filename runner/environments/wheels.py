@@ -7,38 +7,22 @@ import subprocess
 import sys
 from pathlib import Path
 
-from runner.environments.recipe import PYTHON, BuildFailed
+from runner.environments.recipe import BuildFailed, Recipe
 
 DOWNLOAD_SECONDS = 900
-GLIBC = (
-    "manylinux_2_41",
-    "manylinux_2_34",
-    "manylinux_2_28",
-    "manylinux_2_27",
-    "manylinux_2_17",
-    "manylinux2014",
-)
+# The C library of each Debian; a suite that is not named has that of the newest here, or a later one.
+GLIBC = {"bookworm": 36, "trixie": 41}
+OLDEST_GLIBC = 5
+LEGACY = ("manylinux2014", "manylinux2010", "manylinux1")
 
 
-def download_wheels(requirements: str, folder: Path, *, ca_file: Path | None = None) -> None:
-    """Put the wheels of a hashed requirements text, and the text itself, into a folder. Raises BuildFailed."""
+def download_wheels(recipe: Recipe, folder: Path, *, ca_file: Path | None = None) -> None:
+    """Put the wheels of a recipe's requirements, and their text, into a folder. Raises BuildFailed."""
     folder.mkdir(parents=True)
     listing = folder / "requirements.txt"
-    listing.write_text(requirements)
-    abi = f"cp{PYTHON.replace('.', '')}"
+    listing.write_text(recipe.requirements)
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command += [
-        "--require-hashes",
-        "--only-binary",
-        ":all:",
-        "--python-version",
-        PYTHON,
-        "--implementation",
-        "cp",
-    ]
-    command += ["--abi", abi, "--abi", "abi3", "--abi", "none"]
-    for glibc in GLIBC:
-        command += ["--platform", f"{glibc}_{platform.machine()}"]
+    command += ["--require-hashes", *wheels_for(recipe.python, recipe.suite)]
     command += ["--cert", str(ca_file)] if ca_file else []
     try:
         done = subprocess.run(
@@ -56,6 +40,18 @@ def download_wheels(requirements: str, folder: Path, *, ca_file: Path | None = N
         raise BuildFailed(
             f"The wheels could not be had:\n{done.stderr.strip()[-1200:]}\n{_remedy(done.stderr)}"
         )
+
+
+def wheels_for(python: str, suite: str) -> list[str]:
+    """Return pip's options that take nothing but wheels which run under that Python on that Debian."""
+    newest = GLIBC.get(suite, max(GLIBC.values()))
+    systems = [*(f"manylinux_2_{minor}" for minor in range(newest, OLDEST_GLIBC - 1, -1)), *LEGACY]
+    options = ["--only-binary", ":all:", "--python-version", python, "--implementation", "cp"]
+    for abi in (f"cp{python.replace('.', '')}", "abi3", "none"):
+        options += ["--abi", abi]
+    for system in systems:
+        options += ["--platform", f"{system}_{platform.machine()}"]
+    return options
 
 
 def _remedy(said: str) -> str:

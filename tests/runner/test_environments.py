@@ -42,7 +42,7 @@ def test_an_image_of_another_recipe_is_not_taken_for_this_one(
 def test_a_layer_is_built_from_hashed_wheels_and_found_again(plain: BuiltImage) -> None:
     text = recipes()["science"].requirements
     one = text[text.index("idna==") : text.index("itsdangerous==")]
-    recipe = Recipe("tiny", "benchwright-test/tiny:1", "plain", one)
+    recipe = Recipe("tiny", "benchwright-test/tiny:1", recipes()["plain"], one)
     client = docker.from_env(timeout=300)
     try:
         first = build(recipe, client=client, progress=print)
@@ -105,7 +105,8 @@ def test_the_published_base_image_is_made_fit_without_network(plain: BuiltImage,
     if stand_in:  # no registry answers here: our own image stands in for the published one
         client.images.get(plain.digest).tag("python", "3.13-slim")
     try:
-        building._docker_build(client, tmp_path, building.PLAIN_FROM_REGISTRY, tag, {"x": "y"}, print)
+        dockerfile = building.PLAIN_FROM_REGISTRY.format(image="python:3.13-slim")
+        building._docker_build(client, tmp_path, dockerfile, tag, {"x": "y"}, print)
         said = client.containers.run(tag, ["python3", "-c", LOOK], remove=True, network_mode="none")
         assert json.loads(said) == [[], True, False]
         assert client.images.get(tag).labels["x"] == "y"
@@ -152,12 +153,12 @@ def test_a_recipe_is_known_by_all_it_is_made_of() -> None:
 def test_a_wheel_that_differs_from_its_hash_is_refused(tmp_path: Path) -> None:
     wrong = "six==1.17.0 --hash=sha256:" + "0" * 64 + "\n"
     with pytest.raises(BuildFailed, match="differs from the hash"):
-        download_wheels(wrong, tmp_path / "wheels")
+        download_wheels(replace(recipes()["science"], requirements=wrong), tmp_path / "wheels")
 
 
 def test_a_requirement_without_hash_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BuildFailed, match=r"(?i)hash"):
-        download_wheels("six==1.17.0\n", tmp_path / "wheels")
+        download_wheels(replace(recipes()["science"], requirements="six==1.17.0\n"), tmp_path / "wheels")
 
 
 def test_a_missing_builder_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +166,7 @@ def test_a_missing_builder_names_the_remedy(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(debian.shutil, "which", lambda name: None)
     with pytest.raises(BuildFailed, match="apt-get install mmdebstrap"):
-        debian.import_debian(docker.DockerClient(), "x:y", {})
+        debian.import_debian(docker.DockerClient(), "x:y", {}, suite="trixie")
 
 
 def test_an_engine_that_is_not_there_is_named() -> None:
