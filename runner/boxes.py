@@ -15,6 +15,7 @@ from runner.sandbox.engine import Engine
 from runner.sandbox.pool import Pool
 
 PLAIN = "plain"
+WARM = "python"
 
 
 class Closing(Exception):
@@ -60,10 +61,14 @@ def sandbox() -> Sandbox:
 
 
 def warm_sizes() -> dict[str, int]:
-    """Return how many boxes to keep waiting for each image: the plain one in full, the others half of that."""
+    """Return how many boxes to keep waiting for each image: the plain one in full, the others half of that.
+
+    A pool's boxes wait in one language; those of the other languages start cold.
+    """
     size: int = settings.RUNNER_POOL_SIZE
-    built = Environment.objects.exclude(image_digest="").values_list("name", "image_digest")
-    return {digest: size if name == PLAIN else max(1, size // 2) for name, digest in built}
+    built = Environment.objects.filter(language=WARM).exclude(image_digest="")
+    named = built.values_list("name", "image_digest")
+    return {digest: size if name == PLAIN else max(1, size // 2) for name, digest in named}
 
 
 def follow_environments() -> None:
