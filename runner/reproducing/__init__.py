@@ -1,0 +1,1 @@
+"""REPRODUCE: published files through our runner, in boxes, beside what is known of them."""
