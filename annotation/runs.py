@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Max
 
 from annotation.attempts import AttemptOver, Refused, settle, submissions_of
 from annotation.beats import is_paused
@@ -16,7 +16,7 @@ from annotation.models import Attempt, Run, Study
 from examples.assembly import Answer, Assembled, Origin, assemble
 from examples.jobs import full_job, scratch_job, visible_job, visible_of
 from runner.models import Execution
-from runner.queueing import enqueue, supersede
+from runner.queueing import enqueue
 from runner.sandbox.base import Job
 from runner.sandbox.stream import BOX_ENDED
 
@@ -76,7 +76,6 @@ def _start(
         _refuse_if_over(locked)
         if kind == Run.Kind.SUBMISSION:
             _refuse_if_lost(locked)
-        supersede(listener_of(attempt), among=_on_demand(locked))
         return Run.objects.create(
             attempt=locked,
             kind=kind,
@@ -94,6 +93,8 @@ def _start(
                 environment=attempt.slot.version.environment,
                 queue=Execution.Queue.INTERACTIVE,
                 listener=listener_of(attempt),
+                asker=asker_of(attempt),
+                replaceable=kind != Run.Kind.SUBMISSION,
             ),
         )
 
@@ -139,11 +140,6 @@ def _refuse_if_lost(attempt: Attempt) -> None:
         )
 
 
-def _on_demand(attempt: Attempt) -> QuerySet[Execution]:
-    """Return the executions that a newer run replaces where they have not started: never a submission's."""
-    return Execution.objects.filter(run__attempt=attempt).exclude(run__kind=Run.Kind.SUBMISSION)
-
-
 def _program(attempt: Attempt, kind: Run.Kind, answer: Answer, snippet: str) -> tuple[Assembled, Job]:
     """Return the assembled program and the job for a kind of run."""
     version = attempt.slot.version
@@ -159,6 +155,11 @@ def _program(attempt: Attempt, kind: Run.Kind, answer: Answer, snippet: str) -> 
 def listener_of(attempt: Attempt) -> str:
     """Return the channel group that hears of the attempt's executions."""
     return f"attempt-{attempt.pk}"
+
+
+def asker_of(attempt: Attempt) -> str:
+    """Return whose share of the runner the attempt's executions are: a person has one running and one waiting."""
+    return f"person-{attempt.annotator_id}"
 
 
 def fingerprint(function: str, module: str) -> str:

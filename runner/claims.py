@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import platform
 import secrets
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import DateTimeField, ExpressionWrapper, F
+from django.db import IntegrityError, transaction
+from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
 
-from runner.models import Execution, TestRow
+from runner.models import Execution, Fault, TestRow
 
+REPLACED = "Replaced by a newer run before it started."
 # Made at the start of this process. Claims begin with it and containers carry it, so that what a dead worker
 # left behind is known at once when its successor starts.
 BOOT = secrets.token_hex(6)
@@ -50,45 +52,63 @@ class Claim:
 
 
 def take(execution_id: int) -> Claim | None:
-    """Claim a due execution by one conditional UPDATE; None when it is not due or somebody else was first."""
+    """Claim a due execution by one conditional UPDATE; None when it is not due or somebody else was first.
+
+    None as well while another execution of the same asker runs: `execution.execute` wakes a worker when that ends.
+    """
     token = BOOT + secrets.token_hex(10)
-    taken = (
-        Execution.objects.due()
-        .filter(pk=execution_id)
-        .update(
-            state=Execution.State.RUNNING,
-            claim=token,
-            lease_end=now_plus(settings.RUNNER_LEASE_SECONDS),
-            leased_at=Now(),
-            tries=F("tries") + 1,
-            retry_at=None,
-            reason="",
-            sequence=F("sequence") + 1,
-        )
-    )
+    runs = Execution.objects.filter(state=Execution.State.RUNNING, asker=OuterRef("asker"))
+    free = Execution.objects.due().filter(Q(asker="") | ~Exists(runs), pk=execution_id)
+    try:
+        with transaction.atomic():
+            taken = free.update(
+                state=Execution.State.RUNNING,
+                claim=token,
+                lease_end=now_plus(settings.RUNNER_LEASE_SECONDS),
+                leased_at=Now(),
+                tries=F("tries") + 1,
+                retry_at=None,
+                reason="",
+                sequence=F("sequence") + 1,
+            )
+    except IntegrityError:  # execution_one_running_per_asker: another was taken at this very moment
+        return None
     return Claim(execution_id, token) if taken else None
 
 
-def give_back(execution: Execution, *, reason: str, counted: bool = True) -> float | None:
+def give_back(execution: Execution, *, reason: str, counted: bool = True, pause: float = 0.0) -> float | None:
     """Put a claimed execution back into the queue, or to `unjudged` after the last try; its rows are removed.
 
     Fenced by the claim that `execution` was read with: raises ClaimLost when the row carries another. Returns the
-    seconds until the next try, None when there is none. A try that is not `counted` was ended by us, not by a fault.
+    seconds until the next try, None when there is none. A try that is not `counted` was ended by us, not by a fault,
+    or never began; the next comes after `pause`. One whose asker has a newer one waiting is replaced by that.
     """
     claim = Claim(execution.pk, execution.claim)
     last = counted and execution.tries >= settings.RUNNER_MAX_TRIES
-    pause = float(4 ** (execution.tries - 1)) if counted else 0.0
-    with transaction.atomic():
-        claim.change(
-            state=Execution.State.UNJUDGED if last else Execution.State.QUEUED,
-            reason=reason,
-            claim="",
-            lease_end=None,
-            retry_at=None if last or not counted else now_plus(pause),
-            tries=F("tries") if counted else F("tries") - 1,
-            started_at=None,
-            first_row_at=None,
-            finished_at=Now() if last else None,
-        )
-        TestRow.objects.filter(execution=execution).delete()
+    pause = float(4 ** (execution.tries - 1)) if counted else pause
+    changes: dict[str, Any] = {
+        "state": Execution.State.UNJUDGED if last else Execution.State.QUEUED,
+        "reason": reason,
+        "retry_at": None if last or not pause else now_plus(pause),
+        "tries": F("tries") if counted else F("tries") - 1,
+        "finished_at": Now() if last else None,
+    }
+    try:
+        _give_up(claim, execution, changes)
+    except IntegrityError:  # execution_one_waiting_per_asker
+        replaced = {"state": Execution.State.UNJUDGED, "reason": REPLACED, "finished_at": Now()}
+        _give_up(claim, execution, replaced)
+        return None
     return None if last else pause
+
+
+def _give_up(claim: Claim, execution: Execution, changes: dict[str, Any]) -> None:
+    """Write the changes, drop the claim and remove the rows."""
+    with transaction.atomic():
+        claim.change(claim="", lease_end=None, started_at=None, first_row_at=None, **changes)
+        TestRow.objects.filter(execution=execution).delete()
+
+
+def note_fault(execution: Execution, reason: str, *, last: bool) -> None:
+    """Keep that a try ended by our fault, for those who operate."""
+    Fault.objects.create(execution=execution, host=platform.node()[:100], reason=reason, last=last)

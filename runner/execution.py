@@ -11,29 +11,33 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
-from runner import boxes, claims
+from runner import boxes, claims, obstacles
 from runner.claims import Claim, ClaimLost
 from runner.events import announce
 from runner.models import Execution, TestRow, bounded
 from runner.outcome import Judgement, Measurement, Outcome, judge
 from runner.recording import Recorder
 from runner.running import Arrived, Ended, Run, Started
-from runner.sandbox.base import Job, SandboxUnavailable
+from runner.sandbox.base import HostUnfit, ImageAbsent, Job, SandboxUnavailable
 from runner.waking import wake
 
 logger = logging.getLogger(__name__)
 
 # A wall timeout that used less than this share of its CPU limit may be the machine's doing.
 IDLE_SHARE = 0.8
+# How often a host may turn out unfit before that counts as a try: about five minutes for one execution alone.
+UNFIT_AT_MOST = 60
+ABSENT_PAUSE_SECONDS = 5.0
 
 
 def execute(execution_id: int) -> bool:
     """Execute a due execution and return whether it was this call's to execute.
 
     Safe to call twice: one conditional UPDATE decides, and a second call does nothing. Whatever goes wrong on our
-    side puts the execution back into the queue, and to `unjudged` after the last try.
+    side puts the execution back into the queue, and to `unjudged` after the last try. While this host can run nothing,
+    nothing is claimed (obstacles.py).
     """
-    claim = None if boxes.closing() else claims.take(execution_id)
+    claim = None if boxes.closing() or obstacles.trouble() else claims.take(execution_id)
     if claim is None:
         return False
     execution = Execution.objects.select_related("environment").get(pk=execution_id)
@@ -45,11 +49,15 @@ def execute(execution_id: int) -> bool:
         )
     except boxes.Closing:
         _return(execution, reason="The worker was stopped; another try follows.", counted=False)
+    except HostUnfit as unfit:
+        obstacles.note(unfit)
+        _return_untried(execution, unfit)
     except SandboxUnavailable as error:
         _return(execution, reason=str(error))
     except Exception as error:
         logger.exception("Execution %s failed on our side.", execution_id)
         _return(execution, reason=f"An error of ours: {type(error).__name__}: {error}")
+    _wake_next(execution)
     return True
 
 
@@ -186,13 +194,39 @@ def _facts(execution: Execution, measurement: Measurement, *, repeated: bool) ->
     return {**ours, **{name: bounded(str(value), 1000) for name, value in measurement.facts.items()}}
 
 
-def _return(execution: Execution, *, reason: str, counted: bool = True) -> None:
+def _return_untried(execution: Execution, unfit: HostUnfit) -> None:
+    """Put back what could not begin here. It uses up a try only where that has gone on for long."""
+    counted = execution.faults.count() >= UNFIT_AT_MOST
+    pause = ABSENT_PAUSE_SECONDS if isinstance(unfit, ImageAbsent) else 0.0
+    _return(execution, reason=str(unfit), counted=counted, pause=pause, fault=True)
+
+
+def _return(
+    execution: Execution,
+    *,
+    reason: str,
+    counted: bool = True,
+    pause: float = 0.0,
+    fault: bool | None = None,
+) -> None:
     """Put the execution back and wake a worker for the next try; nothing where the claim is lost."""
+    reason = bounded(reason, 2000)
     try:
-        pause = claims.give_back(execution, reason=bounded(reason, 2000), counted=counted)
+        wait = claims.give_back(execution, reason=reason, counted=counted, pause=pause)
     except ClaimLost:
         return
     execution.refresh_from_db(fields=["sequence", "state"])
+    if counted if fault is None else fault:
+        claims.note_fault(execution, reason, last=not execution.is_open)
     announce(execution)
-    if pause is not None:
-        wake(execution.pk, queue=execution.queue, after_seconds=pause)
+    if wait is not None:
+        wake(execution.pk, queue=execution.queue, after_seconds=wait)
+
+
+def _wake_next(execution: Execution) -> None:
+    """Wake a worker for what the asker has waiting: its own message came while this one ran."""
+    if not execution.asker:
+        return
+    waiting = Execution.objects.due().filter(asker=execution.asker).exclude(pk=execution.pk)
+    for pk, queue in waiting.values_list("pk", "queue")[:1]:
+        wake(pk, queue=queue)

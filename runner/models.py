@@ -93,6 +93,14 @@ class Execution(models.Model):
     environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="executions")
     job_data = models.JSONField(help_text="what is to be executed: Job.as_json()")
     listener = models.CharField(max_length=60, blank=True, help_text="channel group that is told of changes")
+    asker = models.CharField(
+        max_length=60,
+        blank=True,
+        help_text="whose share this is: one running, one waiting; empty for work of ours",
+    )
+    replaceable = models.BooleanField(
+        default=False, help_text="a newer one of the asker takes its place while it has not started"
+    )
 
     state = models.CharField(max_length=20, choices=State, default=State.QUEUED)
     outcome = models.CharField(max_length=20, blank=True, choices=[(o.value, o.value) for o in Outcome])
@@ -128,6 +136,11 @@ class Execution(models.Model):
         indexes = [
             models.Index(fields=["state", "lease_end"], name="execution_state_lease"),
             models.Index(fields=["listener"], name="execution_listener"),
+            models.Index(
+                fields=["finished_at"],
+                name="execution_interactive_finished",
+                condition=Q(queue="interactive"),
+            ),
         ]
         constraints = [
             CheckConstraint(
@@ -136,6 +149,19 @@ class Execution(models.Model):
             CheckConstraint(condition=Q(state="running") ^ Q(claim=""), name="execution_claim_iff_running"),
             CheckConstraint(
                 condition=~Q(state="unjudged") | ~Q(reason=""), name="execution_unjudged_has_reason"
+            ),
+            CheckConstraint(
+                condition=Q(replaceable=False) | ~Q(asker=""), name="execution_replaceable_has_asker"
+            ),
+            UniqueConstraint(
+                fields=["asker"],
+                condition=Q(state="running") & ~Q(asker=""),
+                name="execution_one_running_per_asker",
+            ),
+            UniqueConstraint(
+                fields=["asker"],
+                condition=Q(state="queued", replaceable=True),
+                name="execution_one_waiting_per_asker",
             ),
         ]
 
@@ -156,6 +182,23 @@ class Execution(models.Model):
     def passed(self) -> bool:
         """Whether it is finished, PASSED and not flagged."""
         return self.outcome == Outcome.PASSED and not self.tampered
+
+
+class Fault(models.Model):
+    """A try that ended by our fault. The next try clears the execution's own reason; this stays, for those who operate."""
+
+    execution = models.ForeignKey(Execution, on_delete=models.CASCADE, related_name="faults")
+    at = models.DateTimeField(db_default=Now())
+    host = models.CharField(max_length=100, help_text="where it was noticed")
+    reason = models.TextField()
+    last = models.BooleanField(default=False, help_text="whether the execution stayed unjudged after it")
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["at"], name="fault_at")]
+
+    def __str__(self) -> str:
+        return f"{self.execution_id} at {self.host}: {self.reason}"
 
 
 class TestRow(models.Model):

@@ -16,7 +16,7 @@ from django.db import connections
 from django.db.models import DateTimeField, QuerySet
 from django.db.models.functions import Coalesce, Now
 
-from runner import boxes, claims, workers
+from runner import boxes, claims, obstacles, workers
 from runner.claims import ClaimLost
 from runner.events import announce
 from runner.models import Environment, Execution
@@ -58,6 +58,7 @@ def _give_back(lost: QuerySet[Execution]) -> int:
         given += 1
         boxes.remove(f"benchwright-{execution.claim}")
         execution.refresh_from_db(fields=["sequence", "state"])
+        claims.note_fault(execution, LOST, last=not execution.is_open)
         announce(execution)
         if pause is not None:
             wake(execution.pk, queue=execution.queue, after_seconds=pause)
@@ -91,15 +92,14 @@ def remove_orphans() -> list[str]:
 
 def beat(post: Post) -> None:
     """Write the worker's row: alive, what is wrong with its engine, what its host is."""
-    error = ""
     facts: dict[str, Any] = {"host": platform.node(), "waiting": boxes.waiting()}
-    try:
-        boxes.engine().boxes()
-        facts |= boxes.engine().facts
-        if not Environment.objects.exclude(image_digest="").exists():
-            error = "No environment is built yet. Run: python manage.py build_environments"
-    except SandboxUnavailable as unavailable:
-        error = str(unavailable)
+    error = obstacles.look()
+    if not error:
+        with suppress(SandboxUnavailable):
+            facts |= boxes.engine().facts
+    facts["images"] = obstacles.images()
+    if not error and not Environment.objects.exclude(image_digest="").exists():
+        error = "No environment is built yet. Run: python manage.py build_environments"
     workers.beat(post.worker, engine_error=error, facts=facts)
 
 

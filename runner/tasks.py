@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import time
+
 from celery import shared_task
 
-from runner import execution
-from runner.waking import TASK
+from runner import execution, obstacles
+from runner.models import Execution
+from runner.waking import TASK, wake
+
+# A host that leaves work to others must not take every message the moment it is sent.
+PASS_ON_AFTER_SECONDS = 0.25
 
 
 @shared_task(name=TASK)
 def execute(execution_id: int) -> None:
-    """Execute an execution if it is due."""
+    """Execute an execution if it is due, or leave it to a worker elsewhere where this host cannot."""
+    if obstacles.any_here() and _passed_on(execution_id):
+        return
     execution.execute(execution_id)
+
+
+def _passed_on(execution_id: int) -> bool:
+    """Send the message on to workers elsewhere, if one of them can run the execution; return whether that was done."""
+    due = Execution.objects.due().select_related("environment").filter(pk=execution_id).first()
+    if due is None or not obstacles.for_others(due):
+        return False
+    time.sleep(PASS_ON_AFTER_SECONDS)
+    return wake(due.pk, queue=due.queue)
 
 
 @shared_task(name="runner.execute_batch")

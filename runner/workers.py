@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import IO, Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.http import HttpRequest
-from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from config import locks
@@ -81,15 +81,19 @@ def forget_silent() -> int:
     return Worker.objects.filter(seen_at__lt=Now() - FORGOTTEN_AFTER).delete()[0]
 
 
+def lately() -> QuerySet[Worker]:
+    """Return the workers that have answered lately, by the database's clock."""
+    return Worker.objects.filter(seen_at__gte=Now() - SILENT_AFTER)
+
+
 def engine_trouble(*, in_detail: bool = True) -> str:
     """Return why nothing can be executed now, in plain words; "" when a worker with an engine has answered lately.
 
     In detail it quotes the engine, which may name paths of the host: for curators and admins only.
     """
-    lately = list(Worker.objects.filter(seen_at__gte=timezone.now() - SILENT_AFTER))
-    if not lately:
+    errors = list(lately().values_list("engine_error", flat=True))
+    if not errors:
         return f"No worker has answered for 30 s, {QUEUED}"
-    errors = [worker.engine_error for worker in lately]
     if not all(errors):
         return ""
     return errors[0] if in_detail else f"No worker reaches a container engine, {QUEUED}"

@@ -13,6 +13,14 @@ class SandboxUnavailable(Exception):
     """The provider failed, not the program: no engine, no image, a hung call. The execution is ours to repeat."""
 
 
+class HostUnfit(SandboxUnavailable):
+    """No box can be had on this host just now, whatever was to run in it: no engine, no room. Nothing was tried."""
+
+
+class ImageAbsent(HostUnfit):
+    """The image is not on this host; others may have it."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """What one run may use. Times in seconds, sizes in bytes."""

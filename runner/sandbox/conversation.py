@@ -17,6 +17,7 @@ SLACK_SECONDS = 5.0
 SEND_SECONDS = 20.0
 NAME_AFTER_SECONDS = 0.05
 ROWS = 20_000
+SILENT = "The engine went silent while the program ran."
 
 
 class Build:
@@ -73,12 +74,13 @@ class Conversation:
         self.stream.send(json.dumps(header).encode(), timeout=SEND_SECONDS)
 
     def finish(
-        self, facts: dict[str, str], *, on_slow: Callable[[], None], kill: Callable[[], None]
+        self, facts: dict[str, str], *, on_slow: Callable[[], None], kill: Callable[[], bool]
     ) -> Measurement:
         """Follow the run to its end and return what happened.
 
         `on_slow` is called once when the run is still going after a moment; `kill` ends a box that did not keep its
-        own wall limit, which then decides. Raises SandboxUnavailable when the box ends without a word.
+        own wall limit, which then decides. Raises SandboxUnavailable when the box ends without a word, or had ended by
+        itself and its word never reached us: then the engine hung, and no program is to blame.
         """
         deadline = self.began + self.job.limits.wall_seconds + self.build.wall_seconds + SLACK_SECONDS
         slow_at: float | None = self.began + NAME_AFTER_SECONDS
@@ -90,7 +92,8 @@ class Conversation:
                     slow_at = None
                     on_slow()
                     continue
-                kill()
+                if not kill():
+                    raise SandboxUnavailable(SILENT) from None
                 self.ends.append(self._overdue())
                 break
             if self._is_last(frame):

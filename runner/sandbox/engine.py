@@ -17,13 +17,14 @@ import docker
 import docker.errors
 import requests
 
-from runner.sandbox.base import SandboxUnavailable
+from runner.sandbox.base import HostUnfit, ImageAbsent, SandboxUnavailable
 from runner.sandbox.settings import LABEL, BoxSettings, create_options
 from runner.sandbox.stream import BoxStream, Frame, StreamTimeout
 
 CALL_SECONDS = 20
 START_SECONDS = 30.0
 POOL_LIFE_SECONDS = 24 * 3600
+NO_ROOM = "no space left on device"
 OWNER_LABEL, KEEPER_LABEL, DEADLINE_LABEL = f"{LABEL}.owner", f"{LABEL}.keeper", f"{LABEL}.deadline"
 
 
@@ -77,19 +78,19 @@ class Box:
 
 @contextmanager
 def plainly(doing: str) -> Iterator[None]:
-    """Turn whatever the engine, its client or the socket raises into SandboxUnavailable."""
+    """Turn whatever the engine, its client or the socket raises into SandboxUnavailable, HostUnfit where it is away."""
     try:
         yield
     except docker.errors.ImageNotFound as error:
-        raise SandboxUnavailable(
-            f"{doing}: the image is not on this host; build the environment first."
-        ) from error
+        raise ImageAbsent(f"{doing}: the image is not on this host; build the environment first.") from error
     except docker.errors.APIError as error:
-        raise SandboxUnavailable(f"{doing}: the engine answered: {error.explanation or error}") from error
+        said = str(error.explanation or error)
+        kind = HostUnfit if NO_ROOM in said else SandboxUnavailable
+        raise kind(f"{doing}: the engine answered: {said}") from error
     except requests.exceptions.Timeout as error:
-        raise SandboxUnavailable(f"{doing}: the engine did not answer in {CALL_SECONDS} s.") from error
+        raise HostUnfit(f"{doing}: the engine did not answer in {CALL_SECONDS} s.") from error
     except (docker.errors.DockerException, requests.exceptions.RequestException, OSError) as error:
-        raise SandboxUnavailable(f"{doing}: no engine can be reached ({error}).") from error
+        raise HostUnfit(f"{doing}: no engine can be reached ({error}).") from error
 
 
 class Engine:
@@ -178,9 +179,9 @@ class Engine:
         self._quietly(lambda: self.api.rename(box.id, name))
         box.name = name
 
-    def kill(self, box: Box) -> None:
-        """Kill a box at once."""
-        self._quietly(lambda: self.api.kill(box.id))
+    def kill(self, box: Box) -> bool:
+        """Kill a box at once and return whether the engine says that it ran until then."""
+        return self._quietly(lambda: self.api.kill(box.id))
 
     def dispose(self, box: Box) -> None:
         """Close our end of a box and make sure its container is gone."""
@@ -191,12 +192,14 @@ class Engine:
         """Kill and remove a container by id or name; one that is gone or going is fine."""
         self._quietly(lambda: self.api.remove_container(box_id, force=True, v=True))
 
-    def _quietly(self, call: Callable[[], object]) -> None:
-        """Do a call whose failure changes nothing for the caller: the label reaper comes by later."""
+    def _quietly(self, call: Callable[[], object]) -> bool:
+        """Do a call whose failure the caller outlives, since the label reaper comes by later; return whether it was done."""
         with suppress(
             docker.errors.DockerException, requests.exceptions.RequestException, OSError, SandboxUnavailable
         ):
             call()
+            return True
+        return False
 
     def reap(self) -> list[str]:
         """Remove every box whose owner has ended or whose deadline has passed; return their names."""
@@ -213,6 +216,11 @@ class Engine:
                     str(container["Names"][0]).lstrip("/") if container["Names"] else container["Id"]
                 )
         return removed
+
+    def images(self) -> dict[str, int]:
+        """Return the images on this host: digest to size in bytes. Raises SandboxUnavailable."""
+        with plainly("Listing images"):
+            return {str(image["Id"]): int(image["Size"]) for image in self.api.images()}
 
     def boxes(self, keeper: str = "") -> list[str]:
         """Return the ids of the boxes on this engine, of one keeper or of all."""

@@ -7,12 +7,19 @@ from collections.abc import Iterator
 import docker
 import pytest
 
+from runner import obstacles
 from runner.environments.building import BuiltImage, build
 from runner.environments.recipe import recipes
 from runner.sandbox.base import SandboxUnavailable
 from runner.sandbox.containers import ColdSandbox
 from runner.sandbox.engine import Engine
 from runner.sandbox.pool import Pool
+
+
+@pytest.fixture(autouse=True)
+def fit_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test know what another found out about this host."""
+    monkeypatch.setattr(obstacles, "_host", obstacles._Host())
 
 
 @pytest.fixture(scope="session")

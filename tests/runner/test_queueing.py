@@ -7,7 +7,7 @@ import pytest
 from runner import boxes, waking
 from runner.execution import execute
 from runner.models import Execution
-from runner.queueing import ahead_of, enqueue, execute_now, supersede, try_again
+from runner.queueing import ahead_of, enqueue, execute_now, try_again
 from runner.sandbox.base import SandboxUnavailable
 from tests.runner.fakes import PASSED, a_job, built_environment, sandboxed
 
@@ -79,24 +79,6 @@ def test_executing_now_tries_again_and_gives_what_stays_unjudged(monkeypatch, se
         execution = execute_now(a_job(), environment=built_environment())
     assert (execution.state, execution.reason) == ("unjudged", "No engine can be reached.")
     assert len([name for name in fake.names if not name.startswith("removed")]) == 2
-
-
-def test_a_newer_run_replaces_those_that_have_not_started():
-    environment = built_environment()
-    waiting, running = ask(environment, listener="attempt-1"), ask(environment, listener="attempt-1")
-    other = ask(environment, listener="attempt-2")
-    Execution.objects.filter(pk=running.pk).update(state="running", claim="a")
-    assert supersede("attempt-1") == 1
-    states = dict(Execution.objects.values_list("pk", "state"))
-    assert states == {waiting.pk: "unjudged", running.pk: "running", other.pk: "queued"}
-    assert "newer run" in Execution.objects.get(pk=waiting.pk).reason
-
-
-def test_what_is_for_the_record_is_not_replaced():
-    environment = built_environment()
-    run, submission = ask(environment, listener="attempt-1"), ask(environment, listener="attempt-1")
-    assert supersede("attempt-1", among=Execution.objects.filter(pk=run.pk)) == 1
-    assert Execution.objects.get(pk=submission.pk).state == "queued"
 
 
 def test_one_knows_how_many_wait_ahead():
