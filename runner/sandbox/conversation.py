@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from runner.languages.base import Prepared
 from runner.outcome import Measurement, Outcome, Row, cause_of_end
@@ -59,10 +60,10 @@ class Conversation:
         self.ends: list[Measurement] = []
         self.began = time.monotonic()
 
-    def begin(self) -> None:
-        """Send the program and its limits. Raises SandboxUnavailable when the box is gone."""
+    def header(self) -> dict[str, Any]:
+        """Return what the program's process must know before it loads: the program and its limits."""
         limits = self.job.limits
-        header = {
+        return {
             "program": self.job.program,
             "revealed": self.job.revealed,
             "watch_network": self.job.watch_network,
@@ -71,7 +72,10 @@ class Conversation:
             "output_bytes": limits.output_bytes,
             "build_seconds": self.prepared.build_seconds,
         }
-        self.stream.send(json.dumps(header).encode(), timeout=SEND_SECONDS)
+
+    def begin(self) -> None:
+        """Send the header. Raises SandboxUnavailable when the box is gone."""
+        self.stream.send(json.dumps(self.header()).encode(), timeout=SEND_SECONDS)
 
     def finish(
         self, facts: dict[str, str], *, on_slow: Callable[[], None], kill: Callable[[], bool]
