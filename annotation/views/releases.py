@@ -189,6 +189,7 @@ def _frozen_page(request: HttpRequest, found: Release) -> HttpResponse:
         "files": files,
         "size": sum(file.size_bytes for file in files),
         "manifest": manifest,
+        "versions": sum(split["examples"] for split in manifest["splits"].values()),
         "splits": [
             {**manifest["splits"][name], "name": name, "human": line_of_json(manifest["human"][name][0])}
             for name in found.splits.order_by("pk").values_list("name", flat=True)

@@ -102,7 +102,8 @@ def differing(room: Path, listed: list[tuple[str, str]]) -> Iterator[str]:
         for line in (room / split["file"]).read_bytes().splitlines(keepends=True):
             number += 1
             record = json.loads(line)
-            if hashes.get(record["id"]) != hashlib.sha256(line).hexdigest():
+            known = not split["held_out"]  # of a held-out split the manifest has the file's hash only
+            if known and hashes.get(record["id"]) != hashlib.sha256(line).hexdigest():
                 yield f"{record['id']}: its line is not what the manifest says"
             if record["canary"] != manifest["canary"]:
                 yield f"{record['id']}: another canary"

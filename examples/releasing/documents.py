@@ -36,9 +36,14 @@ class Manifest(NamedTuple):
 
 
 def manifest(release: Release, texts: Sequence[Text], people: HumanRecord) -> Manifest:
-    """Return what a release says of itself, in sorted keys: every line's hash, images, licences, checks, human numbers."""
+    """Return what a release says of itself, in sorted keys: every line's hash, images, licences, checks, human numbers.
+
+    Of a held-out split only counts and the hash of its file: who reads the manifest must not learn what is in it, nor
+    be able to try whether an example that they have is.
+    """
     versions = versions_of(release)
     rows = list(_rows(release))
+    private = {text.split.name for text in texts if text.split.held_out}
     value = {
         "format": "benchwright-release/1",
         "name": release.name,
@@ -49,7 +54,7 @@ def manifest(release: Release, texts: Sequence[Text], people: HumanRecord) -> Ma
         "licence": release.licence,
         "notes": release.notes,
         "splits": {text.split.name: _split(text, rows) for text in texts},
-        "examples": [row["public"] for row in rows],
+        "examples": [row["public"] for row in rows if row["split"] not in private],
         "environments": _environments(release),
         "licences": dict(sorted(Counter(row["licence"] for row in rows).items())),
         "checks": _checks(release),

@@ -56,6 +56,14 @@ def test_a_published_release_holds_to_its_hashes(publish, live_server, tmp_path)
     subprocess.run(["sha256sum", "-c", "--strict", "SHA256SUMS"], cwd=tmp_path, check=True)
 
 
+def test_a_curator_verifies_what_is_held_out_by_the_hash_of_its_file(publish, live_server, tmp_path, curator):
+    publish(IMAGE, "return a + b", "return b + a")
+    token = make_token(curator, name="verify", scopes=["releases:read"], days=7)
+    done = verify(live_server.url, token, "--no-run", "--into", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "private.jsonl").exists()
+
+
 def test_one_changed_byte_is_found_and_named(publish, live_server, tmp_path):
     token = publish(IMAGE, "return a + b", "return b + a")
     verify(live_server.url, token, "--no-run", "--into", str(tmp_path))

@@ -44,11 +44,21 @@ def test_the_tar_unpacks_to_the_same_files_and_its_sums_hold(frozen, tmp_path):
     subprocess.run(["sha256sum", "-c", "--strict", "SHA256SUMS"], cwd=tmp_path / "solved-1.0.0", check=True)
 
 
+def test_the_manifest_tells_of_a_held_out_split_how_many_and_the_hash_of_its_file_only(frozen):
+    text = text_of(frozen, "manifest.json")
+    private = json.loads(text)["splits"]["private"]
+    assert private["examples"] == frozen.items.filter(split__held_out=True).count() == 2
+    assert private["sha256"] == hashlib.sha256(text_of(frozen, "private.jsonl").encode()).hexdigest()
+    for item in frozen.items.filter(split__held_out=True).select_related("version__example"):
+        for told in (f"{item.version.example.label}@", item.sha256, item.version.content_hash):
+            assert told not in text
+
+
 def test_each_line_is_sorted_json_with_canary_and_its_hash_is_in_the_manifest(frozen):
     manifest = json.loads(text_of(frozen, "manifest.json"))
     hashes = {each["id"]: each["sha256"] for each in manifest["examples"]}
     seen = 0
-    for split in manifest["splits"].values():
+    for split in [each for each in manifest["splits"].values() if not each["held_out"]]:
         for line in text_of(frozen, split["file"]).splitlines(keepends=True):
             record = json.loads(line)
             assert (
@@ -57,7 +67,7 @@ def test_each_line_is_sorted_json_with_canary_and_its_hash_is_in_the_manifest(fr
             assert record["canary"] == frozen.canary == manifest["canary"]
             assert hashes[record["id"]] == hashlib.sha256(line.encode()).hexdigest()
             seen += 1
-    assert seen == len(hashes) == 8
+    assert seen == len(hashes) == 6
 
 
 def test_the_manifest_names_images_licences_checks_and_human_numbers(frozen):
