@@ -9,35 +9,34 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 from asgiref.testing import ApplicationCommunicator
+from channels.layers import get_channel_layer
 from django.conf import settings
 from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import resolve, reverse
 
+from annotation.models import Attempt
+from annotation.runs import listener_of
 from config.asgi import application
 from tests.blindness.routes import Route, api_operations, http_routes, socket_routes
+from tests.blindness.rules import HELD_OUT as HELD_OUT_ROUTES
 from tests.blindness.rules import RULES, SOCKET_RULES, Rule, is_of_a_library, rule_for
 from tests.blindness.world import (
     CONTEXT,
+    HELD_OUT,
     HIDDEN,
     OTHERS,
     OTHERS_TEXT,
     OUTPUT,
     OWN,
-    PRIVATE,
     REFERENCE,
-    SECRET,
     VISIBLE,
     World,
     make_world,
 )
 
-FORBIDDEN = {
-    "anonymous": PRIVATE,
-    "stranger": PRIVATE,
-    "other": (REFERENCE, HIDDEN, OUTPUT, OWN),
-    "owner": SECRET,
-}
+# Curators come last: what they change is nobody else's matter any more.
+KINDS = ("anonymous", "stranger", "other", "owner", "reader", "curator")
 ROUTES = http_routes()
 FILL = {
     "object_id": "1",
@@ -93,13 +92,15 @@ def client_of(world: World, kind: str) -> Client:
     return client
 
 
-def answers(route: Route, rule: Rule, world: World, kind: str) -> list[tuple[str, Any]]:
-    """Return what the kind of person gets by GET, by GET as htmx, and by POST with the rule's form."""
-    client, path = client_of(world, kind), path_of(route, rule, world)
+def answers(path: str, form: dict[str, Any], client: Client) -> list[tuple[str, Any]]:
+    """Return what a browser gets by GET and by POST with the form, each also as htmx asks, and as a page's script does."""
+    by_htmx, by_script = {"HX-Request": "true"}, {"Accept": "application/json"}
     return [
         ("GET", client.get(path)),
-        ("GET by htmx", client.get(path, headers={"HX-Request": "true"})),
-        ("POST", client.post(path, rule.form(world))),
+        ("GET by htmx", client.get(path, headers=by_htmx)),
+        ("POST", client.post(path, form)),
+        ("POST by htmx", client.post(path, form, headers=by_htmx)),
+        ("POST by a script", client.post(path, form, headers=by_script)),
     ]
 
 
@@ -114,32 +115,31 @@ def test_every_rule_has_a_route():
 
 @pytest.mark.parametrize("route", [r for r in ROUTES if rule_for(r)], ids=lambda route: route.pattern)
 def test_route_serves_those_it_may_and_sends_no_mark_to_those_who_may_not_see_it(route: Route, world: World):
+    """Curators are served what the rule builds, so the refusals of the others are of something real."""
     rule = rule_for(route)
     assert rule
-    for kind in ("anonymous", "stranger", "other", "owner"):
-        seen = answers(route, rule, world, kind)
+    path = path_of(route, rule, world)
+    for kind in KINDS:
+        seen = answers(path, rule.form(world), client_of(world, kind))
         for method, response in seen:
             where = f"{method} {route.pattern} as {kind}"
             assert not broken(response), f"{where} breaks"
             text = everything_in(response)
-            assert [mark for mark in FORBIDDEN[kind] if mark in text] == [], f"{where} gives away"
+            assert [mark for mark in world.forbidden(kind) if mark in text] == [], f"{where} gives away"
             if kind not in rule.who:
                 assert refused(response), f"{where} is served ({response.status_code})"
         if kind in rule.who and not is_of_a_library(route):
             assert not all(refused(response) for _, response in seen), f"{route.pattern} refuses {kind}"
 
 
-@pytest.mark.parametrize(
-    "route",
-    [r for r in ROUTES if r.name in RULES and "curator" in RULES[r.name].who],
-    ids=lambda r: r.pattern,
-)
-def test_curators_reach_what_the_rule_builds_so_the_refusals_above_are_of_something_real(
-    route: Route, world: World
-):
-    seen = answers(route, RULES[route.name], world, "curator")
-    assert not all(refused(response) for _, response in seen)
-    assert [method for method, response in seen if broken(response)] == []
+@pytest.mark.parametrize("name", sorted(HELD_OUT_ROUTES))
+def test_what_is_held_out_is_absent_for_readers_and_there_for_curators(name: str, world: World):
+    path = reverse(name, kwargs=HELD_OUT_ROUTES[name](world))
+    for kind in KINDS[:-1]:
+        response = client_of(world, kind).get(path)
+        assert refused(response), f"{path} as {kind} ({response.status_code})"
+        assert HELD_OUT not in everything_in(response)
+    assert HELD_OUT in everything_in(client_of(world, "curator").get(path))
 
 
 def test_the_world_holds_every_mark(world: World):
@@ -154,6 +154,11 @@ def test_the_world_holds_every_mark(world: World):
     assert OTHERS in world.submission.function
     assert OTHERS_TEXT in world.others_attempt.verdict.text
     assert OUTPUT in world.submission.execution.rows.get().message
+    (kept,) = world.frozen.items.filter(split__held_out=True)
+    assert kept.version == world.kept
+    assert HELD_OUT in kept.line
+    (shown,) = world.frozen.items.filter(split__held_out=False)
+    assert REFERENCE in shown.line
 
 
 EXAMPLES_OF = {"number": "1.0.0", "id": "1", "name": "marked", "file": "test.jsonl", "split": "test"}
@@ -173,36 +178,53 @@ def test_every_socket_has_a_rule():
     assert sorted(socket_routes()) == sorted(SOCKET_RULES)
 
 
-async def heard(path: str, headers: list[tuple[bytes, bytes]]) -> tuple[bool, list[str]]:
-    """Return whether a socket is admitted, and what it is sent at once."""
+async def heard(path: str, headers: list[tuple[bytes, bytes]], *groups: str) -> tuple[bool, list[list[str]]]:
+    """Return whether a socket is admitted, and what it is sent at once, then as executions of each group change."""
     scope = {"type": "websocket", "path": path, "headers": headers, "query_string": b"", "subprotocols": []}
     socket = ApplicationCommunicator(application, scope)
     await socket.send_input({"type": "websocket.connect"})
     admitted = (await socket.receive_output(20))["type"] == "websocket.accept"
-    said = []
-    while admitted and not await socket.receive_nothing(timeout=0.5):
-        said.append(str(await socket.receive_output()))
+    said = [await _until_silent(socket)] if admitted else []
+    for group in groups if admitted else ():
+        change = {"type": "execution.changed", "execution": 1, "sequence": 1, "open": False}
+        await get_channel_layer().group_send(group, change)
+        said.append(await _until_silent(socket))
     await socket.send_input({"type": "websocket.disconnect", "code": 1000})
     await socket.wait(20)
     return admitted, said
 
 
+async def _until_silent(socket: ApplicationCommunicator) -> list[str]:
+    said = []
+    while not await socket.receive_nothing(timeout=0.5):
+        said.append(str(await socket.receive_output()))
+    return said
+
+
+def headers_of(world: World, kind: str) -> list[tuple[bytes, bytes]]:
+    """Return the headers by which a browser of that kind of person opens a socket."""
+    headers = [(b"origin", b"http://127.0.0.1"), (b"host", b"127.0.0.1")]
+    if cookies := client_of(world, kind).cookies:
+        session = cookies[settings.SESSION_COOKIE_NAME].value
+        headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={session}".encode()))
+    return headers
+
+
 @pytest.mark.parametrize("pattern", sorted(SOCKET_RULES))
-@pytest.mark.parametrize("kind", ["anonymous", "stranger", "other", "owner", "curator"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_socket_admits_those_it_may_and_sends_no_mark_to_those_who_may_not_see_it(
     kind: str, pattern: str, transactional_db: None
 ):
+    """An admitted page is sent the state at once, so there is something to look at; then it hears of its own changes only."""
     world = make_world()
     rule = SOCKET_RULES[pattern]
     path = "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(rule.arguments(world)[found[1]]), pattern)
-    cookies = client_of(world, kind).cookies
-    headers = [(b"origin", b"http://127.0.0.1"), (b"host", b"127.0.0.1")]
-    if cookies:
-        session = cookies[settings.SESSION_COOKIE_NAME].value
-        headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={session}".encode()))
-    admitted, said = async_to_sync(heard)(path, headers)
+    others = [listener_of(attempt) for attempt in Attempt.objects.exclude(pk=world.attempt.pk)]
+    assert others
+    groups = (*others, listener_of(world.attempt))
+    admitted, said = async_to_sync(heard)(path, headers_of(world, kind), *groups)
     assert admitted is (kind in rule.who)
-    assert bool(said) is admitted, (
-        "an admitted page is sent the state at once, so there is something to look at"
-    )
-    assert [mark for mark in FORBIDDEN.get(kind, PRIVATE) for text in said if mark in text] == []
+    if admitted:
+        assert [bool(frames) for frames in said] == [True, *(False for _ in others), True]
+    marks = world.forbidden(kind)
+    assert [mark for mark in marks for frames in said for text in frames if mark in text] == []

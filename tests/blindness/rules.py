@@ -10,7 +10,8 @@ A rule of the table names the kinds of people whom the route serves, of
 
 and how to build the route's arguments and a form for it. `EVERYBODY` and `NOBODY` are meant literally. Those named get
 an answer below 400 (405 where the route takes the other method only); everybody else gets the sign-in page or 401,
-403 or 404. Nobody but curator and admin is sent a mark of tests/blindness/world.py that is not theirs.
+403 or 404. Nobody but curator and admin is sent a mark of tests/blindness/world.py that is not theirs. `HELD_OUT` names
+the routes that lead to a held-out split when they are asked for it.
 """
 
 from __future__ import annotations
@@ -181,7 +182,8 @@ RULES: dict[str, Rule] = {
     "release_file": Rule(READS, _file_of("test.jsonl")),
     "release_tar": Rule(READS, _release),
     "tokens": Rule(READS),
-    "token_revoke": Rule(CURATES, lambda world: {"key": world.token_key}),
+    # Somebody else's token is left as it is, and the answer is the same: the way back to one's own.
+    "token_revoke": Rule(READS, lambda world: {"key": world.token_key}),
     # The API
     "schema": Rule(EVERYBODY),
     "api_docs": Rule(EVERYBODY),
@@ -201,6 +203,13 @@ RULES: dict[str, Rule] = {
     "v1:release-number-sums": Rule(READS, _release),
     "v1:split-list": Rule(READS, _release),
     "v1:split-detail": Rule(READS, lambda world: {**_release(world), "split": "test"}),
+}
+
+# By the name of the route: arguments that lead to what is held out of a frozen release, which curators may have.
+HELD_OUT: dict[str, Arguments] = {
+    "release_file": _file_of("kept.jsonl"),
+    "v1:release-number-files": _file_of("kept.jsonl"),
+    "v1:split-detail": lambda world: {**_release(world), "split": "kept"},
 }
 
 # Django's admin and allauth, whose routes are theirs to name: whoever is not served gets the sign-in page or 404, and

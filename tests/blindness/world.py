@@ -22,6 +22,7 @@ from examples.jobs import full_job
 from examples.models import Check, ImportReport, Release, Version
 from examples.releasing.drafting import DraftPlan, SplitPlan, draft_release
 from examples.releasing.freezing import freeze
+from examples.releasing.lines import identity
 from runner.models import Execution, TestRow
 from runner.outcome import Outcome
 from tests.annotation.factories import finish, make_version
@@ -31,10 +32,10 @@ from tests.factories import make_attempt, make_checks, make_environment, make_st
 CONTEXT, VISIBLE = "mark_of_context", "mark_of_visible"
 REFERENCE, HIDDEN = "mark_of_reference", "mark_of_hidden"
 OWN, OTHERS, OTHERS_TEXT = "mark_of_own", "mark_of_others", "mark_of_text"
-OUTPUT = "mark_of_output"
+OUTPUT, HELD_OUT = "mark_of_output", "mark_of_held_out"
 
 # What nobody may be sent but those who curate; and beside it what belongs to the owner of the attempt alone.
-SECRET = (REFERENCE, HIDDEN, OTHERS, OTHERS_TEXT, OUTPUT)
+SECRET = (REFERENCE, HIDDEN, OTHERS, OTHERS_TEXT, OUTPUT, HELD_OUT)
 PRIVATE = (*SECRET, CONTEXT, VISIBLE, OWN)
 
 SOURCE = f'''"""Prices in a shop."""
@@ -77,7 +78,8 @@ class World:
     others_attempt: Attempt
     run: Run  # the owner's, of the visible tests
     submission: Run  # the other's
-    frozen: Release  # of an example with the same marks
+    frozen: Release  # of an example with the same marks, and of one in a split that is kept private
+    kept: Version  # the one in that split
     draft: Release
     check_execution: Execution
     report: ImportReport
@@ -87,6 +89,20 @@ class World:
     def person(self, kind: str) -> User | None:
         """Return who is meant by owner, other, stranger, curator, admin or reader; None for anonymous."""
         return None if kind == "anonymous" else getattr(self, kind)
+
+    def forbidden(self, kind: str) -> tuple[str, ...]:
+        """Return the marks that such a person must never be sent; curators see all there is.
+
+        What is held out has no mark in its name: that it is in the release at all is what readers must not learn.
+        """
+        membership = (identity(self.kept), self.kept.content_hash)
+        return {
+            "anonymous": (*PRIVATE, *membership),
+            "stranger": (*PRIVATE, *membership),
+            "other": (REFERENCE, HIDDEN, OUTPUT, OWN, HELD_OUT, *membership),
+            "owner": (*SECRET, *membership),
+            "reader": (OTHERS, OTHERS_TEXT, OUTPUT, OWN, HELD_OUT, *membership),
+        }.get(kind, ())
 
 
 def make_world() -> World:
@@ -112,6 +128,7 @@ def make_world() -> World:
     save_draft(attempt, function=answer(OWN), module="", base_revision=0)
     run = run_visible(attempt, function=answer(OWN), module="", key="owner-1", now=now)
     finish(run)
+    frozen, kept = _frozen_release(people["other"], people["curator"])
     return World(
         **people,
         study=study,
@@ -120,7 +137,8 @@ def make_world() -> World:
         others_attempt=others_attempt,
         run=run,
         submission=submission,
-        frozen=_frozen_release(people["other"], people["curator"]),
+        frozen=frozen,
+        kept=kept,
         draft=_draft("2.0.0", people["curator"]),
         check_execution=_evidence(version),
         report=ImportReport.objects.create(
@@ -131,18 +149,26 @@ def make_world() -> World:
     )
 
 
-def _frozen_release(solver: User, curator: User) -> Release:
-    """Return a frozen release of another example with the same marks, solved once in a study of its own."""
-    version = make_version(source=SOURCE)
-    make_checks(version)
-    past = make_study(name="past", versions=[version], people=[solver], solvers=1)
-    make_attempt(past, version, solver)
-    return freeze(_draft("1.0.0", curator), by=curator, people=evidence)
+def _frozen_release(solver: User, curator: User) -> tuple[Release, Version]:
+    """Return a frozen release of two other examples, each solved once, and the one of them that is held out.
+
+    The first has the marks of the study's example; of the second the whole line is a secret.
+    """
+    shown, kept = make_version(source=SOURCE), make_version(source=SOURCE.replace("mark_of", HELD_OUT))
+    past = make_study(name="past", versions=[shown, kept], people=[solver], solvers=1)
+    for version in (shown, kept):
+        make_checks(version)
+        make_attempt(past, version, solver)
+    draft = _draft("1.0.0", curator)
+    for split, version in (("test", shown), ("kept", kept)):
+        draft.items.filter(version=version).update(split=draft.splits.get(name=split))
+    return freeze(draft, by=curator, people=evidence), kept
 
 
 def _draft(number: str, curator: User) -> Release:
-    """Return a draft of the versions that somebody has solved in the study named past."""
-    plan = DraftPlan(name="marked", number=number, seed=1, splits=(SplitPlan("test", 1.0),), licence="MIT")
+    """Return a draft of the versions that somebody has solved in the study named past, half of them held out."""
+    splits = (SplitPlan("test", 0.5), SplitPlan("kept", 0.5, held_out=True))
+    plan = DraftPlan(name="marked", number=number, seed=1, splits=splits, licence="MIT")
     versions = Version.objects.filter(slots__study__name="past")
     return draft_release(plan, versions=versions, by=curator)
 
