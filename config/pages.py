@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIHandler
 from django.db import connections
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+
+from runner import events
+
+Owner = TypeVar("Owner")
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
 
 # Pages compute more than they wait, and only one thread computes at a time: more of them would take turns, not work.
 THREADS = 8
@@ -28,6 +38,7 @@ class PageHandler(ASGIHandler):
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
         """Return the response of the whole chain, run in one of our threads."""
+        events.use_loop(asyncio.get_running_loop())
         return await sync_to_async(self._respond, thread_sensitive=False, executor=_threads)(request)
 
     def _respond(self, request: HttpRequest) -> HttpResponseBase:
@@ -35,6 +46,24 @@ class PageHandler(ASGIHandler):
             return self.get_response(request)
         finally:
             _give_back_connections()
+
+
+def in_page_thread(
+    method: Callable[Concatenate[Owner, Parameters], Returned],
+) -> Callable[Concatenate[Owner, Parameters], Awaitable[Returned]]:
+    """Return the method of a consumer as one to be awaited, run in a page's thread with the connection that it keeps.
+
+    Channels' `database_sync_to_async` has one thread for all consumers, and opens a connection for every call.
+    """
+
+    @wraps(method)
+    def run(self: Owner, /, *args: Parameters.args, **named: Parameters.kwargs) -> Returned:
+        try:
+            return method(self, *args, **named)
+        finally:
+            _give_back_connections()
+
+    return sync_to_async(run, thread_sensitive=False, executor=_threads)
 
 
 def _give_back_connections() -> None:

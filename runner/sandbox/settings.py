@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,7 +32,11 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class BoxSettings:
-    """What may differ between two boxes."""
+    """What may differ between two boxes.
+
+    `command` is pid 1's command line where it is not the language's usual one, `cpu_shares` the weight beside other
+    containers (0: as usual), `namespaces` whether processes may make namespaces of their own.
+    """
 
     image: str
     language: Language
@@ -39,6 +44,9 @@ class BoxSettings:
     memory_bytes: int
     processes: int
     runtime: str = ""
+    command: tuple[str, ...] = ()
+    cpu_shares: int = 0
+    namespaces: bool = False
 
     @classmethod
     def of(cls, image: str, language: Language, seed: int, limits: Limits, runtime: str = "") -> BoxSettings:
@@ -48,9 +56,19 @@ class BoxSettings:
 
 
 @cache
-def seccomp() -> str:
-    """Return our seccomp profile: Docker's default semantics without what it should not allow."""
-    return (Path(__file__).parent / "seccomp.json").read_text()
+def seccomp(*, namespaces: bool = False) -> str:
+    """Return our seccomp profile: Docker's default semantics without what it should not allow.
+
+    With `namespaces` a process may make some and mount within them: for the mode `zygote-userns`, whose pid 1 takes
+    these calls away again before a sample's program runs (inside/confine.py).
+    """
+    text = (Path(__file__).parent / "seccomp.json").read_text()
+    if not namespaces:
+        return text
+    profile = json.loads(text)
+    calls = [rule for rule in profile["syscalls"] if rule["names"] != ["clone"]]
+    calls.append({"names": ["clone", "unshare", "mount"], "action": "SCMP_ACT_ALLOW"})
+    return json.dumps(profile | {"syscalls": calls})
 
 
 def create_options(
@@ -60,7 +78,7 @@ def create_options(
     environment = ENVIRONMENT | settings.language.environment(settings.seed)
     return {
         "image": settings.image,
-        "command": settings.language.command(),
+        "command": list(settings.command) or settings.language.command(),
         "name": name,
         "user": USER,
         "hostname": "box",
@@ -84,7 +102,7 @@ def _host_options(settings: BoxSettings) -> dict[str, Any]:
         "read_only": True,
         "tmpfs": {"/tmp": scratch, "/work": work},  # noqa: S108 - inside the box
         "cap_drop": ["ALL"],
-        "security_opt": ["no-new-privileges", f"seccomp={seccomp()}"],
+        "security_opt": ["no-new-privileges", f"seccomp={seccomp(namespaces=settings.namespaces)}"],
         "mem_limit": settings.memory_bytes,
         "memswap_limit": settings.memory_bytes,
         "pids_limit": settings.processes,
@@ -97,6 +115,8 @@ def _host_options(settings: BoxSettings) -> dict[str, Any]:
         "log_config": LogConfig(type="none"),
         "ulimits": [Ulimit(name="core", soft=0, hard=0), Ulimit(name="nofile", soft=256, hard=256)],
     }
+    if settings.cpu_shares:
+        options["cpu_shares"] = settings.cpu_shares
     if settings.runtime:
         options["runtime"] = settings.runtime
     return options

@@ -12,6 +12,7 @@ from typing import Any
 from runner.sandbox.base import SandboxUnavailable
 
 FRAME_BYTES = 4 << 20
+CHUNK = 1 << 16
 COMPLAINT_BYTES = 4096
 STDOUT, STDERR = 1, 2
 BOX_ENDED = "The box ended before its job did."
@@ -24,7 +25,10 @@ class StreamTimeout(Exception):
 
 
 class BoxStream:
-    """Speaks the supervisor's frames over the engine's multiplexed attach stream (8-byte headers)."""
+    """Speaks the supervisor's frames over the engine's multiplexed attach stream (8-byte headers).
+
+    A frame is a JSON object, or one byte for its kind and raw bytes: {"kind": ..., "data": ...}.
+    """
 
     def __init__(self, connection: socket.socket, *, kept: object = None) -> None:
         """Speak over the connection. `kept` is what would close it, should the garbage collector take it."""
@@ -49,6 +53,35 @@ class BoxStream:
                 return frame
             self._more(until)
 
+    def exchange(self, outgoing: bytearray, *, until: float) -> Frame:
+        """Send what is outgoing, as far as the box takes it, until its next frame is here, which is returned.
+
+        What was sent is removed from `outgoing`. Raises StreamTimeout and SandboxUnavailable as `receive` does. With
+        plain sends two that write to each other at once could wait for each other.
+        """
+        while True:
+            frame = self._complete()
+            if frame is not None:
+                return frame
+            left = until - time.monotonic()
+            if left <= 0:
+                raise StreamTimeout
+            sinks = [self._socket] if outgoing else []
+            readable, writable, _ = select.select([self._socket], sinks, [], left)
+            if writable:
+                self._send_some(outgoing)
+            if readable:
+                self._more(until)
+
+    def _send_some(self, outgoing: bytearray) -> None:
+        try:
+            self._socket.settimeout(0)
+            del outgoing[: self._socket.send(memoryview(outgoing)[:CHUNK].tobytes())]
+        except BlockingIOError:
+            return
+        except OSError as error:
+            raise SandboxUnavailable(f"The box does not take its input: {error}.") from error
+
     def is_quiet(self) -> bool:
         """Return whether the other end is there and has nothing to say, as it should be for a waiting box."""
         return not select.select([self._socket], [], [], 0)[0]
@@ -70,6 +103,8 @@ class BoxStream:
             return None
         body = bytes(self._out[4 : 4 + length])
         del self._out[: 4 + length]
+        if not body.startswith(b"{"):
+            return {"kind": body[:1].decode("latin-1"), "data": body[1:]}
         frame: Frame = json.loads(body)
         return frame
 

@@ -23,6 +23,8 @@ INSIDE = (
     "runner.languages.python.inside.child",
 )
 SUPERVISOR = "runner.sandbox.inside.supervisor"
+ZYGOTE = "runner.sandbox.inside.zygote"
+INSIDE_ZYGOTE = (*INSIDE, "runner.sandbox.inside.confine", ZYGOTE)
 # Loaded before the job comes, so that a submission does not wait for them.
 PRELOADED = (
     "math,re,collections,itertools,functools,typing,string,random,heapq,bisect,operator,copy,decimal,datetime"
@@ -33,7 +35,7 @@ import {preloaded}
 for name, source in {sources!r}:
     module = sys.modules[name] = types.ModuleType(name)
     exec(compile(source, "<" + name + ">", "exec"), module.__dict__)
-sys.modules[{supervisor!r}].serve(sys.modules[{child!r}].play)
+sys.modules[{serving!r}].serve(sys.modules[{child!r}].play{mode})
 """
 
 
@@ -74,6 +76,10 @@ class PythonProfile:
         """Return the interpreter and the supervisor; `-I` is not used, it would ignore PYTHONHASHSEED."""
         return ["python3", "-P", "-s", "-B", "-c", _bootstrap()]
 
+    def zygote_command(self, mode: str) -> list[str]:
+        """Return the same for pid 1 of a bulk container, which forks a process for each sample."""
+        return ["python3", "-P", "-s", "-B", "-c", _bootstrap(mode)]
+
     def environment(self, seed: int) -> dict[str, str]:
         """Return what makes two runs alike."""
         return {
@@ -94,7 +100,15 @@ class PythonProfile:
 
 
 @cache
-def _bootstrap() -> str:
+def _bootstrap(mode: str = "") -> str:
+    """Return what pid 1 executes: the supervisor of one job, or the zygote of a mode."""
     root = Path(__file__).resolve().parents[3]
-    sources = [(name, (root / (name.replace(".", "/") + ".py")).read_text()) for name in INSIDE]
-    return BOOTSTRAP.format(preloaded=PRELOADED, sources=sources, supervisor=SUPERVISOR, child=INSIDE[-1])
+    inside = INSIDE_ZYGOTE if mode else INSIDE
+    sources = [(name, (root / (name.replace(".", "/") + ".py")).read_text()) for name in inside]
+    return BOOTSTRAP.format(
+        preloaded=PRELOADED,
+        sources=sources,
+        serving=ZYGOTE if mode else SUPERVISOR,
+        child=INSIDE[-1],
+        mode=f", {mode!r}" if mode else "",
+    )
