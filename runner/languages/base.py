@@ -6,16 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from runner.comparing import Comparator
 from runner.sandbox.base import Job
 
 
 @dataclass(frozen=True)
 class PlannedAssertion:
-    """An assertion a test function holds, whether it is reached or not."""
+    """An assertion a test function holds, whether it is reached or not.
+
+    comparator  what the host compares the value with that the process tells; None where the process says how it came out
+    certain     whether it was evaluated whenever the test has ended well
+    """
 
     test: str
     assertion: int
     line: int
+    comparator: Comparator | None = None
+    certain: bool = False
 
 
 class Prepared(Protocol):

@@ -38,6 +38,25 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Canary:
+    """A change of one place in a job's tests that makes an expectation wrong: no honest program passes the changed job.
+
+    `part` is "tests" or "block", `start` and `end` count characters in it, `line` lines; `assertion` is None where it is
+    none that reports by itself. `outside` says that the host makes the comparison, so that only a run which skips it
+    could pass.
+    """
+
+    test: str
+    assertion: int | None
+    line: int
+    part: str
+    start: int
+    end: int
+    text: str
+    outside: bool = False
+
+
+@dataclass(frozen=True)
 class Job:
     """What is to be executed.
 
@@ -51,6 +70,9 @@ class Job:
     seed      PYTHONHASHSEED of the run
     watch_network  whether the first attempt to use a network is noted in the facts (`network`): seen from inside,
               so it is evidence for a check and never part of an outcome
+    inside    whether values are compared with literals in the program's process: for a value that has an `__eq__` of
+              its own, which the host cannot ask
+    canaries  what to run once after all hidden tests have PASSED, one of them, to find out about tampering
     """
 
     program: str
@@ -62,6 +84,8 @@ class Job:
     seed: int = 0
     language: str = "python"
     watch_network: bool = False
+    inside: bool = False
+    canaries: tuple[Canary, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the job as plain JSON values; `from_json` gives it back."""
@@ -70,7 +94,11 @@ class Job:
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Job:
         """Return the job stored by `as_json`."""
-        return cls(**{**stored, "expected": tuple(stored["expected"]), "limits": Limits(**stored["limits"])})
+        canaries = tuple(Canary(**each) for each in stored.get("canaries", ()))
+        limits = Limits(**stored["limits"])
+        return cls(
+            **{**stored, "expected": tuple(stored["expected"]), "limits": limits, "canaries": canaries}
+        )
 
 
 OnRow = Callable[[Row], None]
