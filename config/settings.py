@@ -131,7 +131,13 @@ CHANNEL_LAYERS = {
         "CONFIG": {"hosts": [CHANNEL_HOST], "capacity": 1000, "expiry": 60, "prefix": "benchwright"},
     },
 }
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+CACHES = {
+    "default": {
+        "BACKEND": "config.cache.SteadyCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_timeout": 2},
+    }
+}
 
 # Celery: a message carries ids and is only a wake-up; limits are ours, since the thread pool ignores Celery's.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://")

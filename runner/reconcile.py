@@ -16,6 +16,7 @@ from django.db import connections
 from django.db.models import DateTimeField, QuerySet
 from django.db.models.functions import Coalesce, Now
 
+from config import cache
 from runner import boxes, claims, obstacles, workers
 from runner.claims import ClaimLost
 from runner.events import announce
@@ -98,6 +99,7 @@ def beat(post: Post) -> None:
         with suppress(SandboxUnavailable):
             facts |= boxes.engine().facts
     facts["images"] = obstacles.images()
+    facts["broker"] = cache.answers()
     if not error and not Environment.objects.exclude(image_digest="").exists():
         error = "No environment is built yet. Run: python manage.py build_environments"
     workers.beat(post.worker, engine_error=error, facts=facts)

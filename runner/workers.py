@@ -19,6 +19,9 @@ from runner.models import Worker
 
 SILENT_AFTER = timedelta(seconds=30)
 FORGOTTEN_AFTER = timedelta(minutes=10)
+BROKER_AWAY = (
+    "The server of the queues (Redis) does not answer, so new runs wait until it is back. Nothing is lost."
+)
 QUEUED = "so nothing can be executed. Runs wait in the queue and nothing is lost."
 
 
@@ -87,15 +90,16 @@ def lately() -> QuerySet[Worker]:
 
 
 def engine_trouble(*, in_detail: bool = True) -> str:
-    """Return why nothing can be executed now, in plain words; "" when a worker with an engine has answered lately.
+    """Return why nothing can be executed now, in plain words; "" when a worker with engine and queue has answered lately.
 
     In detail it quotes the engine, which may name paths of the host: for curators and admins only.
     """
-    errors = list(lately().values_list("engine_error", flat=True))
-    if not errors:
+    said = list(lately().values_list("engine_error", "facts"))
+    if not said:
         return f"No worker has answered for 30 s, {QUEUED}"
+    errors = [error for error, _ in said]
     if not all(errors):
-        return ""
+        return "" if any(facts.get("broker", True) for _, facts in said) else BROKER_AWAY
     return errors[0] if in_detail else f"No worker reaches a container engine, {QUEUED}"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from django.core.cache import cache
 from django.db import OperationalError
 
 from runner import views
@@ -24,14 +23,6 @@ def test_no_worker_is_said(client):
     answer = client.get("/healthz")
     assert answer.status_code == 503
     assert "No worker has answered" in answer.json()["worker"]
-
-
-def test_no_broker_is_said_without_naming_hosts(client, monkeypatch):
-    def refuse(*_):
-        raise ConnectionError("redis://secret:6379 refused")
-
-    monkeypatch.setattr(cache, "set", refuse)
-    assert client.get("/healthz").json()["broker"] == "does not answer"
 
 
 def test_no_database_is_said(client, monkeypatch):
