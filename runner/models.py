@@ -10,8 +10,23 @@ from runner.outcome import Outcome
 from runner.sandbox.base import Job
 
 
+class EnvironmentQuerySet(models.QuerySet["Environment"]):
+    """Which environments."""
+
+    def built(self) -> EnvironmentQuerySet:
+        """Those with an image, in which something can run."""
+        return self.exclude(image_digest="")
+
+    def asked_for(self) -> EnvironmentQuerySet:
+        """Those that somebody asked for; the others are made from recipes we ship."""
+        return self.exclude(suite="")
+
+
 class Environment(models.Model):
-    """The image, by digest, and the packages in which a version runs; `image_digest` is empty until it is built."""
+    """The image, by digest, and the packages in which a version runs; `image_digest` is empty until it is built.
+
+    One that somebody asked for has a `suite`, and is what it is for good: other packages are another environment.
+    """
 
     name = models.SlugField(unique=True)
     language = models.CharField(max_length=20, default="python")
@@ -20,11 +35,18 @@ class Environment(models.Model):
     provides = models.JSONField(
         default=list, help_text="top-level names a program may import beyond the standard library"
     )
+    suite = models.CharField(
+        max_length=20, blank=True, help_text="the Debian its Python is from; empty for those we ship"
+    )
+    wanted = models.TextField(blank=True, help_text="the packages asked for, name==version, one a line")
+    requirements = models.TextField(blank=True, help_text="all its packages, each with version and hash")
     recipe_hash = models.CharField(max_length=64, blank=True)
     image_digest = models.CharField(max_length=80, blank=True)
     size_bytes = models.BigIntegerField(null=True)
     built_at = models.DateTimeField(null=True)
     log = models.TextField(blank=True)
+
+    objects = EnvironmentQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
@@ -33,11 +55,105 @@ class Environment(models.Model):
                 condition=Q(image_digest="", built_at=None)
                 | (~Q(image_digest="") & Q(built_at__isnull=False)),
                 name="environment_digest_iff_built",
-            )
+            ),
+            CheckConstraint(
+                condition=~Q(suite="") | Q(wanted="", requirements=""),
+                name="environment_shipped_asks_for_nothing",
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+
+class BuildQuerySet(models.QuerySet["Build"]):
+    """Which builds."""
+
+    def open(self) -> BuildQuerySet:
+        """Not yet at an end."""
+        return self.filter(state__in=[Build.State.QUEUED, Build.State.RUNNING])
+
+    def due(self) -> BuildQuerySet:
+        """Waiting for a worker, or left by one whose lease is over by the database's clock."""
+        lost = Q(state=Build.State.RUNNING, lease_end__lt=Now())
+        return self.filter(Q(state=Build.State.QUEUED) | lost)
+
+
+class Build(models.Model):
+    """One making of an environment's image: asked for by a page, done by a worker; kept with its log, also when it failed.
+
+    It outlives its environment, so that a digest which was once made stays known.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "waiting"
+        RUNNING = "running", "building"
+        BUILT = "built", "built"
+        FAILED = "failed", "failed"
+
+    environment = models.ForeignKey(Environment, null=True, on_delete=models.SET_NULL, related_name="builds")
+    name = models.SlugField(help_text="of the environment, also when that is gone")
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    claim = models.CharField(max_length=32, blank=True)
+    lease_end = models.DateTimeField(null=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    log = models.TextField(blank=True)
+    problem = models.TextField(blank=True, help_text="why it failed, and what helps")
+    image_digest = models.CharField(max_length=80, blank=True)
+    image_removed_at = models.DateTimeField(null=True, help_text="when the image was taken off the engine")
+    fresh = models.BooleanField(default=False, help_text="whether an image was made; else it was there")
+    created_at = models.DateTimeField(db_default=Now())
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = BuildQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            UniqueConstraint(
+                fields=["environment"],
+                condition=Q(state__in=["queued", "running"]),
+                name="build_one_open_per_environment",
+            ),
+            CheckConstraint(condition=Q(state="running") ^ Q(claim=""), name="build_claim_iff_running"),
+            CheckConstraint(condition=Q(state="built") ^ Q(image_digest=""), name="build_digest_iff_built"),
+            CheckConstraint(condition=Q(state="failed") ^ Q(problem=""), name="build_problem_iff_failed"),
+        ]
+
+    def __str__(self) -> str:
+        return f"build {self.pk} of {self.name}: {self.state}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more is to come."""
+        return self.state in (self.State.QUEUED, self.State.RUNNING)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took, None where it is not over."""
+        if self.started_at is None or self.finished_at is None:
+            return None
+        return (self.finished_at - self.started_at).total_seconds()
+
+
+class Suite(models.Model):
+    """A Debian suite and the Python it offers, as a worker found it; asked again when somebody wants to know."""
+
+    name = models.CharField(max_length=20, unique=True)
+    python = models.CharField(
+        max_length=10, blank=True, help_text="such as 3.11; empty where none can be had"
+    )
+    package = models.CharField(max_length=40, blank=True)
+    problem = models.TextField(blank=True)
+    asked_at = models.DateTimeField(null=True)
+    found_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.python or self.problem or 'not asked yet'}"
 
 
 class Worker(models.Model):

@@ -46,13 +46,18 @@ def import_debian(
         client.api.import_image_from_file(str(archive), repository=repository, tag=version, changes=changes)
 
 
+def keyring() -> list[str]:
+    """Return mmdebstrap's option that names Debian's keys, where this host has them in their usual place."""
+    return [f"--keyring={KEYRING}"] if KEYRING.exists() else []
+
+
 def _make(archive: Path, suite: str, packages: Sequence[str]) -> None:
     included = ",".join([PACKAGES, *packages])
     command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={included}"]
     command += ["--aptopt=APT::Install-Recommends false"]
     command += [f"--dpkgopt=path-exclude={path}" for path in LEFT_OUT]
     command += [f"--customize-hook={hook}" for hook in HOOKS]
-    command += [f"--keyring={KEYRING}"] if KEYRING.exists() else []
+    command += keyring()
     try:
         done = subprocess.run(
             [*command, suite, str(archive)], capture_output=True, text=True, timeout=MAKE_SECONDS, check=False

@@ -13,6 +13,15 @@ DOWNLOAD_SECONDS = 900
 # The C library of each Debian; a suite that is not named has that of the newest here, or a later one.
 GLIBC = {"bookworm": 36, "trixie": 41}
 OLDEST_GLIBC = 5
+# How pip and its parts say that nobody was there.
+UNREACHED = (
+    "CONNECTION BROKEN",
+    "NEWCONNECTIONERROR",
+    "MAX RETRIES",
+    "NAME RESOLUTION",
+    "TIMED OUT",
+    "PROXYERROR",
+)
 LEGACY = ("manylinux2014", "manylinux2010", "manylinux1")
 
 
@@ -38,7 +47,7 @@ def download_wheels(recipe: Recipe, folder: Path, *, ca_file: Path | None = None
         ) from None
     if done.returncode:
         raise BuildFailed(
-            f"The wheels could not be had:\n{done.stderr.strip()[-1200:]}\n{_remedy(done.stderr)}"
+            f"The wheels could not be had:\n{done.stderr.strip()[-1200:]}\n{refusal_of(done.stderr) or 'Check the connection to the package index.'}"
         )
 
 
@@ -54,10 +63,13 @@ def wheels_for(python: str, suite: str) -> list[str]:
     return options
 
 
-def _remedy(said: str) -> str:
-    """Return what to do about what pip said."""
-    if "CERTIFICATE" in said.upper():
-        return "A proxy signs the connection: give its certificate as the extra CA file."
-    if "HASHES" in said.upper():
+def refusal_of(said: str) -> str:
+    """Return what helps where pip could not reach its index or was given another file; "" where it is neither."""
+    text = said.upper()
+    if "CERTIFICATE" in text:
+        return "A proxy signs the connection: give its certificate as the extra CA file (RUNNER_CA_FILE)."
+    if "HASHES" in text:
         return "A file differs from the hash in the recipe: do not install it; find out why."
-    return "Check the connection to the package index."
+    if any(sign in text for sign in UNREACHED):
+        return "The package index does not answer. Check the connection to it, then build again."
+    return ""
