@@ -1,35 +1,33 @@
 """QuixBugs (Lin et al. 2017): 31 programs with JSON tests, each correct and with one bug.
 
 The source's own runner calls the program with each input (one that is no list is the only argument), turns a generator
-into a list, and compares what comes back with the expected value as JSON. Here the comparison is `alike`: tuples and
-iterators are lists, true is not 1, and where a number is not whole, two numbers may differ by the tolerance that the
-last input gives (only `sqrt` has one). All cases of a program are one test function, in order, so the limit is the
-program's.
+into a list, and compares what comes back with the expected value, which is JSON. Here each case is an assertion with the
+arguments and the expected value as literals, so that it is compared outside the program's process: tuples and iterators
+are lists first, and where the last input is a tolerance (no whole number; `sqrt` alone has one) two numbers may differ
+by it. All cases of a program are one test function, in order, so the limit is the program's.
 """
 
 from __future__ import annotations
 
-import inspect
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from runner.reproducing import comparing
 from runner.reproducing.base import Format, Known, Sample, field, objects
+from runner.reproducing.wrapping import as_function
 from runner.sandbox.base import Job, Limits
 
 TEST = "test_program"
-TESTS = """
-{comparing}
+AS_JSON = """
+from types import GeneratorType
 
 
-def {test}():
-    import json
+def as_json(value):
+    if isinstance(value, (list, tuple, GeneratorType, map, filter, zip, range)):
+        return [as_json(item) for item in value]
+    return value
 
-    for inputs, expected in json.loads({cases!r}):
-        arguments = inputs if isinstance(inputs, list) else [inputs]
-        tolerance = arguments[-1] if arguments and isinstance(arguments[-1], float) else 0
-        assert alike({name}(*arguments), expected, tolerance)
+
 """
 
 
@@ -39,10 +37,19 @@ def programs(paths: Sequence[Path], limits: Limits) -> Iterator[Sample]:
     for form in ("correct", "buggy"):
         for item in objects(path):
             name = field(item, "name", str, path)
-            cases = json.dumps(field(item, "tests", list, path))
-            tests = TESTS.format(comparing=inspect.getsource(comparing), test=TEST, cases=cases, name=name)
+            cases = [assertion(name, *case) for case in field(item, "tests", list, path)]
+            tests = AS_JSON + as_function(TEST, cases)
             job = Job(field(item, form, str, path), tests, (TEST,), limits)
             yield Sample(f"{form}/{name}", job, recorded=form == "correct")
+
+
+def assertion(name: str, inputs: Any, expected: Any) -> str:
+    """Return a case as an assertion."""
+    arguments = inputs if isinstance(inputs, list) else [inputs]
+    call = f"as_json({name}({', '.join(map(repr, arguments))}))"
+    if arguments and isinstance(arguments[-1], float):
+        return f"assert abs({call} - {expected!r}) <= {arguments[-1]!r}"
+    return f"assert {call} == {expected!r}"
 
 
 FORMATS = (

@@ -1,19 +1,46 @@
-"""Runs many samples in sandboxes of this process, without the database, and gives what came of each as it comes."""
+"""Runs many samples in places of this process, without the database, and gives what came of each as it comes."""
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from queue import SimpleQueue
+from typing import NamedTuple, Protocol
 
 from runner.execution import waited
-from runner.outcome import Measurement, Outcome, Row, judge
+from runner.outcome import Measurement, Outcome, judge
 from runner.reproducing.base import Sample
-from runner.sandbox.base import Job, Sandbox, SandboxUnavailable
+from runner.sandbox.base import Job
 
 TRIES = 3
+
+
+class Came(NamedTuple):
+    """What came of one of several jobs: its number among them, and what was measured, or why nothing was."""
+
+    number: int
+    measurement: Measurement | None
+    reason: str = ""
+
+
+class Place(Protocol):
+    """Where jobs run, one after the other; used by one thread."""
+
+    @property
+    def mode(self) -> str:
+        """Return how programs are kept apart here."""
+        ...
+
+    @property
+    def takes(self) -> int:
+        """Return how many jobs it is best given at a time."""
+        ...
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Came]:
+        """Yield what came of each job, as they end."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -40,48 +67,43 @@ class Result:
         return self.recorded is None or self.recorded == self.passed
 
 
-def run_all(
-    samples: Iterable[Sample], *, image: str, sandboxes: Sequence[Sandbox], alone: Sandbox
-) -> Iterator[Result]:
-    """Yield a result for each sample, as they end; each sandbox runs one job at a time.
+def run_all(samples: Iterable[Sample], *, places: Sequence[Place], alone: Place) -> Iterator[Result]:
+    """Yield a result for each sample, as they end; each place runs one job at a time.
 
-    A run that only the machine's slowness ended (`runner.execution.waited`) is repeated in `alone` when all others
-    have ended, as an execution would be.
+    Two kinds are run once more, in `alone`, when all others have ended: those that only the machine's slowness ended
+    (`runner.execution.waited`), as an execution would be, and those for which the provider failed.
     """
     again: list[Sample] = []
-    for sample, result, measurement in _together(samples, image, sandboxes):
-        if measurement is not None and waited(
-            measurement, judge(measurement, sample.job.expected), sample.job
-        ):
+    for sample, came in _together(samples, places):
+        if came.measurement is None or _waited(sample, came.measurement):
             again.append(sample)
         else:
-            yield result
+            yield _result(sample, came)
     for sample in again:
-        yield _run(sample, image, alone)[0]
+        yield _result(sample, _tried(sample, alone))
 
 
-def _together(
-    samples: Iterable[Sample], image: str, sandboxes: Sequence[Sandbox]
-) -> Iterator[tuple[Sample, Result, Measurement | None]]:
-    """Yield what came of each sample, one thread for each sandbox; an error of the reader is raised here."""
+def _together(samples: Iterable[Sample], places: Sequence[Place]) -> Iterator[tuple[Sample, Came]]:
+    """Yield what came of each sample, one thread for each place; an error of the reader is raised here."""
     source, lock = iter(samples), threading.Lock()
-    ended: SimpleQueue[tuple[Sample, Result, Measurement | None] | BaseException | None] = SimpleQueue()
+    ended: SimpleQueue[tuple[Sample, Came] | BaseException | None] = SimpleQueue()
     stopped = threading.Event()
 
-    def work(sandbox: Sandbox) -> None:
+    def work(place: Place) -> None:
         try:
             while not stopped.is_set():
                 with lock:
-                    sample = next(source, None)
-                if sample is None:
+                    batch = list(islice(source, place.takes))
+                if not batch:
                     return
-                ended.put((sample, *_run(sample, image, sandbox)))
+                for came in place.run([sample.job for sample in batch]):
+                    ended.put((batch[came.number], came))
         except BaseException as error:
             ended.put(error)
         finally:
             ended.put(None)
 
-    threads = [threading.Thread(target=work, args=(sandbox,), daemon=True) for sandbox in sandboxes]
+    threads = [threading.Thread(target=work, args=(place,), daemon=True) for place in places]
     for thread in threads:
         thread.start()
     left = len(threads)
@@ -96,34 +118,34 @@ def _together(
                 yield item
     finally:
         stopped.set()
+        for thread in threads:
+            thread.join()
 
 
-def _run(sample: Sample, image: str, sandbox: Sandbox) -> tuple[Result, Measurement | None]:
-    """Run one sample, again where the provider failed; the result without an outcome says why there is none."""
-    reason = ""
+def _waited(sample: Sample, measurement: Measurement) -> bool:
+    return waited(measurement, judge(measurement, sample.job.expected), sample.job)
+
+
+def _tried(sample: Sample, place: Place) -> Came:
+    """Return what came of a sample at the first try that the provider did not fail, else of the last one."""
+    came = Came(0, None)
     for _ in range(TRIES):
-        try:
-            measurement = _measured(sample.job, image, sandbox)
-        except SandboxUnavailable as error:
-            reason = str(error)
-            continue
-        judgement = judge(measurement, sample.job.expected)
-        return Result(
-            sample.id,
-            sample.recorded,
-            judgement.outcome,
-            round(measurement.cpu_seconds, 4),
-            round(measurement.wall_seconds, 4),
-            measurement.memory_bytes,
-            measurement.facts.get("mode", sandbox.mode),
-        ), measurement
-    return Result(sample.id, sample.recorded, None, mode=sandbox.mode, reason=reason), None
+        (came,) = place.run([sample.job])
+        if came.measurement is not None:
+            break
+    return came
 
 
-def _unheard(_: Row) -> None:
-    """Rows are of no use here: the measurement holds them all."""
-
-
-def _measured(job: Job, image: str, sandbox: Sandbox) -> Measurement:
-    name = f"benchwright-reproduce-{secrets.token_hex(8)}"
-    return sandbox.run(job, image=image, name=name, on_started=lambda: None, on_row=_unheard)
+def _result(sample: Sample, came: Came) -> Result:
+    measured = came.measurement
+    if measured is None:
+        return Result(sample.id, sample.recorded, None, reason=came.reason)
+    return Result(
+        sample.id,
+        sample.recorded,
+        judge(measured, sample.job.expected).outcome,
+        round(measured.cpu_seconds, 4),
+        round(measured.wall_seconds, 4),
+        measured.memory_bytes,
+        measured.facts.get("mode", ""),
+    )

@@ -107,9 +107,7 @@ class Command(BaseCommand):
             for line in _conditions(form, options["files"], environment, held.said):
                 self.stdout.write(line)
             results = []
-            for result in self._told(
-                run_all(samples, image=image, sandboxes=held.sandboxes, alone=held.alone)
-            ):
+            for result in self._told(run_all(samples, places=held.together, alone=held.alone)):
                 results.append(result)
                 if out is not None:
                     verdicts.write(out, result, facts)
