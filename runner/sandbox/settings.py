@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,10 +15,15 @@ from docker.types import LogConfig, Ulimit
 from runner.languages.base import Language
 from runner.sandbox.base import Limits
 
-USER = "65534:65534"
+# An account for each box, so that what the kernel counts per user (inotify instances, pipe pages, descriptors on their
+# way through sockets, queued signals) is not shared with a neighbour. systemd sets these ids aside for accounts of the
+# moment, so no file is theirs (https://systemd.io/UIDS-GIDS); a remapped or rootless engine has them too.
+ACCOUNTS = range(61184, 65520)
 SCRATCH_BYTES = 32 << 20
 SCRATCH_INODES = 4096
 SHM_BYTES = 8 << 20
+FILE_BYTES = 32 << 20
+FILES = 256
 OOM_SCORE = 500
 LABEL = "org.benchwright"
 
@@ -27,6 +33,7 @@ ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "TZ": "UTC",
     "HOME": "/tmp",  # noqa: S108 - inside the box
+    "USER": "box",  # what `getpass` and the like ask first: the account has no entry in the image
 }
 
 
@@ -76,11 +83,12 @@ def create_options(
 ) -> dict[str, Any]:
     """Return the arguments of `create_container` for a box."""
     environment = ENVIRONMENT | settings.language.environment(settings.seed)
+    account = secrets.choice(ACCOUNTS)
     return {
         "image": settings.image,
         "command": list(settings.command) or settings.language.command(),
         "name": name,
-        "user": USER,
+        "user": f"{account}:{account}",
         "hostname": "box",
         "working_dir": "/work",
         "entrypoint": [],
@@ -90,17 +98,21 @@ def create_options(
         "detach": False,  # with stdin_open this sets StdinOnce: our end closed means end of file inside
         "tty": False,
         "network_disabled": True,
-        "host_config": api.create_host_config(**_host_options(settings)),
+        "host_config": api.create_host_config(**_host_options(settings, account)),
     }
 
 
-def _host_options(settings: BoxSettings) -> dict[str, Any]:
-    scratch = f"rw,nosuid,nodev,noexec,size={SCRATCH_BYTES},nr_inodes={SCRATCH_INODES},mode=0700,uid=65534,gid=65534"
+def _host_options(settings: BoxSettings, account: int) -> dict[str, Any]:
+    inert = f"rw,nosuid,nodev,noexec,nr_inodes={SCRATCH_INODES},mode=0700,uid={account},gid={account}"
+    # What lies in these places counts as the box's memory: together they must leave room to remove it again.
+    size = min(SCRATCH_BYTES, settings.memory_bytes // 4)
+    scratch, shm = f"{inert},size={size}", f"{inert},size={SHM_BYTES}"
     work = scratch.replace("noexec", "exec") if settings.language.executes else scratch
     options: dict[str, Any] = {
         "network_mode": "none",
         "read_only": True,
-        "tmpfs": {"/tmp": scratch, "/work": work},  # noqa: S108 - inside the box
+        # The engine's own /dev/shm may hold any number of files, and they are memory of no process.
+        "tmpfs": {"/tmp": scratch, "/work": work, "/dev/shm": shm},  # noqa: S108 - inside the box
         "cap_drop": ["ALL"],
         "security_opt": ["no-new-privileges", f"seccomp={seccomp(namespaces=settings.namespaces)}"],
         "mem_limit": settings.memory_bytes,
@@ -113,7 +125,11 @@ def _host_options(settings: BoxSettings) -> dict[str, Any]:
         "init": False,
         "auto_remove": True,
         "log_config": LogConfig(type="none"),
-        "ulimits": [Ulimit(name="core", soft=0, hard=0), Ulimit(name="nofile", soft=256, hard=256)],
+        # No `cpu` here: it would be the supervisor's as well; each program's process gets its own (inside/process.py).
+        "ulimits": [
+            Ulimit(name=name, soft=limit, hard=limit)
+            for name, limit in (("core", 0), ("nofile", FILES), ("fsize", FILE_BYTES))
+        ],
     }
     if settings.cpu_shares:
         options["cpu_shares"] = settings.cpu_shares

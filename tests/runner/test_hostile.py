@@ -111,7 +111,7 @@ def seen():
 """
     expected = [
         "HOME", "HOSTNAME", "LANG", "MKL_NUM_THREADS", "MPLBACKEND", "MPLCONFIGDIR", "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS", "PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "TZ",
+        "OPENBLAS_NUM_THREADS", "PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "TZ", "USER",
     ]  # fmt: skip
     assert told(pool, plain, program, "seen()") == repr(expected)
 

@@ -77,12 +77,18 @@ class Clock:
         self.building, self.build_began = self.build_limit > 0, self.wall()
 
     def pause(self) -> None:
-        self.pause_began = time.monotonic()
+        if self.pause_began is None:
+            self.pause_began = time.monotonic()
 
     def resume(self) -> None:
         if self.pause_began is not None:
             self.paused += time.monotonic() - self.pause_began
             self.pause_began = None
+
+    def skip(self) -> None:
+        """Leave out what was used since the last process: it was ours, not the next one's."""
+        self.resume()
+        self.cpu_began = self.counters.cpu_seconds()
 
     def cpu(self) -> float:
         """Return the CPU seconds used since the job came."""

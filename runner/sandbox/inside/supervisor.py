@@ -30,7 +30,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from runner.sandbox.inside.counting import Clock, Counters
-from runner.sandbox.inside.process import become_child, dumpable, wipe
+from runner.sandbox.inside.process import become_child, close_proc, dumpable, wipe
 from runner.sandbox.inside.streams import CHUNK, Capture, Facts, Host, Pump, Rows
 
 HARD_OUTPUT = 16 << 20
@@ -57,7 +57,7 @@ class Watch:
         oom = self.counters.oom_kills()
         self.pid = os.fork()
         if self.pid == 0:
-            become_child(ends, self.job, lambda rows, tests: play(self.job, self.rows.key, rows, tests))
+            become_child(ends, self.job, lambda rows, tests: self._play(play, rows, tests))
         self.tests = ends["tests"][1]
         for end in (ends["out"][1], ends["err"][1], ends["rows"][1], ends["tests"][0]):
             os.close(end)
@@ -74,6 +74,11 @@ class Watch:
         if self.tests >= 0:
             os.close(self.tests)
         return self._facts(self.counters.oom_kills() - oom)
+
+    def _play(self, play: Callable[[Facts, bytes, int, int], None], rows: int, tests: int) -> None:
+        """Do in the forked process what it is there for; never returns."""
+        close_proc()
+        play(self.job, self.rows.key, rows, tests)
 
     def _wait(self, wake: int) -> None:
         poll = select.poll()
@@ -101,13 +106,12 @@ class Watch:
         if not self.loaded or self.sent:
             os._exit(0)
         if self.pump is None:
-            self.pump = Pump(self.tests, self.host.length())
+            self.pump = Pump(self.tests, self.host.length(), self.rows.renew())
             self.clock.resume()
             for end, name in list(self.streams.items()):
                 if name != "rows":
                     self._drain(end)
             self.out.keeping = self.err.keeping = bool(self.job["revealed"])
-            os.write(self.tests, self.rows.renew())
         elif self.pump.step():
             self.sent, self.pump = True, None
             os.close(self.tests)
@@ -225,12 +229,20 @@ def serve(play: Callable[[Facts, bytes, int, int], None]) -> None:
     host.say("ready", python=platform.python_version(), kernel=os.uname().release, cgroup=_cgroup())
     job = host.hear()
     clock, first = Clock(counters, job), True
-    while first or wipe():
+    while first or _wiped(clock):
         host.say("ended", facts=Watch(host, counters, job, clock, first).run(play, listen))
         host.hear()
         clock.next_process()
         first = False
     host.say("dirty")
+
+
+def _wiped(clock: Clock) -> bool:
+    """Remove what the last process has written, at nobody's expense; return whether it worked."""
+    clock.pause()
+    done = wipe()
+    clock.skip()
+    return done
 
 
 def _cgroup() -> str:
