@@ -84,6 +84,11 @@ def everything_in(response: Any) -> str:
     return str(response.headers) + body.decode(errors="replace")
 
 
+def kept_by(response: HttpResponseBase) -> set[str]:
+    """Return the words of the answer's Cache-Control."""
+    return {word.strip() for word in response.headers.get("Cache-Control", "").split(",")}
+
+
 def client_of(world: World, kind: str) -> Client:
     """Return a browser signed in as that kind of person; a fault of the site answers 500 instead of raising."""
     client = Client(raise_request_exception=False)
@@ -128,6 +133,8 @@ def test_route_serves_those_it_may_and_sends_no_mark_to_those_who_may_not_see_it
             assert [mark for mark in world.forbidden(kind) if mark in text] == [], f"{where} gives away"
             if kind not in rule.who:
                 assert refused(response), f"{where} is served ({response.status_code})"
+            if kind != "anonymous":
+                assert {"private", "no-store"} & kept_by(response), f"{where} may be kept by a cache"
         if kind in rule.who and not is_of_a_library(route):
             assert not all(refused(response) for _, response in seen), f"{route.pattern} refuses {kind}"
 
