@@ -7,7 +7,6 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.template.loader import render_to_string
 from django.utils import timezone
@@ -17,6 +16,7 @@ from annotation.panel import panel_of
 from annotation.runs import listener_of
 from annotation.sockets import group_of
 from annotation.workspace import own_attempts, with_example
+from config.pages import in_page_thread
 
 # At most 20 times a second, of which two may be close together: an outcome does not wait behind its own first row.
 INTERVAL_SECONDS = 0.05
@@ -83,7 +83,7 @@ class AttemptConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # channels 
         with suppress(RuntimeError):  # the page has gone while we were rendering
             await self.send(text_data=html)
 
-    @database_sync_to_async  # type: ignore[untyped-decorator] # channels ships no types
+    @in_page_thread
     def find(self) -> Attempt | None:
         """Return the attempt of this socket's address, None where it is not this person's."""
         return self.look_up()
@@ -93,7 +93,7 @@ class AttemptConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # channels 
         mine = own_attempts(self.scope["user"]).filter(annotator__is_active=True)
         return with_example(mine).filter(pk=self.scope["url_route"]["kwargs"]["pk"]).first()
 
-    @database_sync_to_async  # type: ignore[untyped-decorator] # channels ships no types
+    @in_page_thread
     def rendered(self) -> str | None:
         """Return the partial, for an out-of-band swap."""
         attempt = self.look_up()

@@ -33,6 +33,8 @@ IN_HISTORY = (
     "execution__tampered",
     "execution__reason",
 )
+# How many runs the history shows at once: the newest. Each costs half a millisecond of every drawing.
+HISTORY_RUNS = 8
 EDITORS = {"function": "solution", "module": "helpers"}
 
 
@@ -178,6 +180,7 @@ class Panel:
     visible: Result | None
     progress: Progress
     running: bool
+    complete: bool = False
 
     @property
     def cpu_limit(self) -> float:
@@ -191,8 +194,15 @@ class Panel:
 
     @property
     def history(self) -> tuple[Entry, ...]:
-        """Return the runs, each with the word that stands on its link ("" for the outcome's own)."""
-        return tuple(Entry(run, _word(run)) for run in self.runs)
+        """Return the newest runs and the one shown, each with the word that stands on its link ("" for the outcome's own)."""
+        newest = self.runs if self.complete else self.runs[-HISTORY_RUNS:]
+        shown = [self.shown.run] if self.shown and self.shown.run not in newest else []
+        return tuple(Entry(run, _word(run)) for run in (*shown, *newest))
+
+    @property
+    def earlier(self) -> int:
+        """Return how many runs the history leaves out."""
+        return len(self.runs) - len(self.history)
 
     @property
     def regions(self) -> tuple[RegionMarks, ...]:
@@ -222,8 +232,15 @@ def _word(run: Run) -> str:
     return ""
 
 
-def panel_of(attempt: Attempt, *, now: datetime, number: int | None = None, timed: bool = False) -> Panel:
-    """Return the panel of an attempt, settling it first; `number` is the run asked for.
+def panel_of(
+    attempt: Attempt,
+    *,
+    now: datetime,
+    number: int | None = None,
+    timed: bool = False,
+    complete: bool = False,
+) -> Panel:
+    """Return the panel of an attempt, settling it first; `number` is the run asked for, `complete` asks for all runs.
 
     Only where it is `timed` are active seconds counted and their limit looked at (else they are 0 in `progress`): they
     take three queries of six, the page's beats do the same every 15 s, and the outcome of a run waits for this panel.
@@ -248,6 +265,7 @@ def panel_of(attempt: Attempt, *, now: datetime, number: int | None = None, time
         visible=result if visible is shown else result_of(_whole(visible, attempt)) if visible else None,
         progress=progress,
         running=any(run.execution.is_open for run in runs),
+        complete=complete,
     )
 
 

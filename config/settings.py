@@ -128,8 +128,8 @@ REDIS_URL = env.str("REDIS_URL", default=f"unix://{REDIS_SOCKET}")
 CHANNEL_HOST = {"address": REDIS_URL, "socket_timeout": 30, "socket_connect_timeout": 5}
 CHANNEL_LAYERS = {
     "default": {
-        "BACKEND": "channels_redis.core.RedisChannelLayer",
-        "CONFIG": {"hosts": [CHANNEL_HOST], "capacity": 1000, "expiry": 60, "prefix": "benchwright"},
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [CHANNEL_HOST], "prefix": "benchwright"},
     },
 }
 CACHES = {

@@ -33,7 +33,7 @@ def announce(execution: Execution) -> None:
         "open": execution.is_open,
     }
     try:
-        if _loop is None:
+        if _loop is None or _loop.is_closed():
             async_to_sync(_send)(execution.listener, message)
         else:
             asyncio.run_coroutine_threadsafe(_send(execution.listener, message), _loop)
@@ -53,9 +53,15 @@ async def _send(group: str, message: dict[str, Any]) -> None:
         logger.warning("The channel layer took no message for %s: %s", group, error)
 
 
-def keep_loop() -> None:
-    """Keep one event loop in a thread of this process, so that announcing opens no connection each time (workers)."""
+def use_loop(loop: asyncio.AbstractEventLoop) -> None:
+    """Announce through this running loop from now on, so that announcing opens no connection each time."""
     global _loop
+    _loop = loop
+
+
+def keep_loop() -> None:
+    """Keep an event loop in a thread of this process for announcements (workers, which have none)."""
     if _loop is None:
-        _loop = asyncio.new_event_loop()
-        threading.Thread(target=_loop.run_forever, name="announcer", daemon=True).start()
+        loop = asyncio.new_event_loop()
+        use_loop(loop)
+        threading.Thread(target=loop.run_forever, name="announcer", daemon=True).start()

@@ -207,7 +207,9 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // ---- results: the socket, and polling when it is silent while something runs
 
-  let lastNews = performance.now(), lastPoll = 0
+  let lastNews = performance.now(), lastPoll = 0, listens = false
+  document.addEventListener("htmx:wsOpen", () => { listens = true })
+  document.addEventListener("htmx:wsClose", () => { listens = false })
   document.addEventListener("htmx:wsAfterMessage", () => { lastNews = performance.now(); look() })
   document.addEventListener("htmx:afterSettle", event => { if (event.detail.target?.id === "execution") { lastNews = performance.now(); look() } })
 
@@ -245,8 +247,20 @@ document.addEventListener("DOMContentLoaded", () => {
     if (event.detail.verb !== "post" || !event.detail.parameters.key) return
     event.detail.parameters.key = crypto.randomUUID?.() ?? `${tab}-${Date.now()}-${Math.random()}`
     event.detail.parameters.base_revision = revision
+    if (listens) event.detail.parameters.listens = "yes"
     clearTimeout(timer)
   })
+
+  // The page says at once that something runs; with a socket that is all until the server tells more.
+  document.addEventListener("htmx:beforeRequest", event => {
+    const panel = element("execution")
+    if (event.detail.requestConfig?.verb !== "post" || !event.detail.requestConfig.parameters.key || !panel) return
+    panel.dataset.running = "true"
+    lastNews = performance.now()
+  })
+  for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {
+    document.addEventListener(name, () => { if (element("execution")) element("execution").dataset.running = "false" })
+  }
 
   // A run stores the draft as well: asking to save again answers with its revision and adds nothing.
   document.addEventListener("htmx:afterRequest", event => {

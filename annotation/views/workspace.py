@@ -57,7 +57,7 @@ def show(
     **more: Any,
 ) -> HttpResponse:
     """Return the whole workspace, or the way to the verdict; `draft` is shown instead of the stored one."""
-    panel = panel_of(attempt, now=timezone.now(), number=_number(request.GET.get("run")), timed=True)
+    panel = panel_of(attempt, now=timezone.now(), **_asked(request), timed=True)
     if attempt.state in (Attempt.State.SUBMITTED, Attempt.State.CLOSED):
         return redirect("verdict", attempt.pk)
     version = attempt.slot.version
@@ -81,7 +81,7 @@ def show(
 def execution(request: HttpRequest, pk: int) -> HttpResponse:
     """The panel below the editor, for polling when the socket is silent."""
     attempt = attempt_or_404(request, pk)
-    return _panel(request, attempt, number=_number(request.GET.get("run")))
+    return _panel(request, attempt)
 
 
 @require_POST
@@ -156,10 +156,14 @@ def _start(request: HttpRequest, pk: int, start: Callable[..., Run], **more: str
         return _over(request, attempt, over)
     except Refused as refused:
         return _panel(request, attempt, refusal=str(refused), status=422)
+    if not request.htmx:
+        return redirect("workspace", pk)
+    if "listens" in request.POST:  # the page has its socket, where the panel comes as it changes
+        return HttpResponse(status=204)
     attempt.refresh_from_db(
         fields=["state", "ended_at"]
     )  # all of it would fetch slot, study and version again
-    return _panel(request, attempt) if request.htmx else redirect("workspace", pk)
+    return _panel(request, attempt)
 
 
 def _keep(request: HttpRequest, attempt: Attempt) -> None:
@@ -184,15 +188,18 @@ def _over(request: HttpRequest, attempt: Attempt, over: AttemptOver) -> HttpResp
     return _panel(request, attempt, refusal=str(over), status=422)
 
 
-def _panel(
-    request: HttpRequest, attempt: Attempt, *, status: int = 200, number: int | None = None, refusal: str = ""
-) -> HttpResponse:
+def _panel(request: HttpRequest, attempt: Attempt, *, status: int = 200, refusal: str = "") -> HttpResponse:
     """Return the panel for htmx, the whole page otherwise."""
     if not request.htmx:
         return show(request, attempt, status=status, refusal=refusal)
-    panel = panel_of(attempt, now=timezone.now(), number=number)
+    panel = panel_of(attempt, now=timezone.now(), **_asked(request))
     context = {"panel": panel, "attempt": attempt, "refusal": refusal}
     return render_page(request, PANEL, context, status=status)
+
+
+def _asked(request: HttpRequest) -> dict[str, Any]:
+    """Return which run and how many of them the address asks for: `?run=3`, `?runs=all`."""
+    return {"number": _number(request.GET.get("run")), "complete": request.GET.get("runs") == "all"}
 
 
 @require_POST

@@ -20,6 +20,10 @@ from runner.sandbox.settings import BoxSettings
 LIFE_SECONDS = POOL_LIFE_SECONDS / 2
 RETRY_SECONDS = 2.0
 LOOK_SECONDS = 20.0
+# How long after a run its box and the box's successor wait to be tended. Both take more processor time than the run; on
+# the cores that save, send and show its outcome they would double the time a person waits for it.
+REST_SECONDS = 0.25
+STEP_SECONDS = 0.02
 WARM_LIMITS = Limits.for_cpu(1)
 
 log = structlog.get_logger(__name__)
@@ -44,7 +48,7 @@ class Pool:
         self._waiting: dict[str, deque[Box]] = defaultdict(deque)
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._work: SimpleQueue[str | Box | None] = SimpleQueue()
+        self._work: SimpleQueue[tuple[str | Box | None, float]] = SimpleQueue()
         self._threads = [
             threading.Thread(target=self._tend, name=f"pool-{n}", daemon=True) for n in range(threads)
         ]
@@ -52,21 +56,21 @@ class Pool:
             thread.start()
         for image, size in self.sizes.items():
             for _ in range(size):
-                self._work.put(image)
+                self._order(image)
 
     def run(self, job: Job, *, image: str, name: str, on_started: OnStarted, on_row: OnRow) -> Measurement:
         """Run the job in a waiting box, in a cold one when none waits. Raises SandboxUnavailable."""
         box = self._take(image) if self._fits(job) else None
         if box is None:
             return self.cold.run(job, image=image, name=name, on_started=on_started, on_row=on_row)
-        successor = Once(lambda: self._work.put(image))
+        successor = Once(lambda: self._order(image, rest=REST_SECONDS))
         try:
             return run_in_box(
                 self.engine, box, job, name=name, on_started=on_started, on_row=on_row, on_slow=successor
             )
         finally:
             successor()
-            self._work.put(box)
+            self._order(box, rest=REST_SECONDS)
 
     def waiting(self, image: str) -> int:
         """Return how many boxes wait for a job with this image."""
@@ -83,10 +87,10 @@ class Pool:
                 for _ in range(len(line) - sizes.get(image, 0))
             ]
         for box in surplus:
-            self._work.put(box)
+            self._order(box)
         for image, size in sizes.items():
             for _ in range(size - before.get(image, 0)):
-                self._work.put(image)
+                self._order(image)
 
     def wait_until_full(self, seconds: float) -> bool:
         """Return whether every image has its boxes waiting within so many seconds."""
@@ -101,7 +105,7 @@ class Pool:
         """Stop refilling and remove every box, waiting or running."""
         self._closing.set()
         for _ in self._threads:
-            self._work.put(None)
+            self._order(None)
         for thread in self._threads:
             thread.join(timeout=60)
         with self._lock:
@@ -126,23 +130,38 @@ class Pool:
                 return None
             if _is_fit(box):
                 return box
-            self._work.put(image)
-            self._work.put(box)
+            self._order(image)
+            self._order(box)
+
+    def _order(self, item: str | Box | None, *, rest: float = 0.0) -> None:
+        """Let a thread start a box of this image, dispose of this box, or end; after a rest of so many seconds."""
+        self._work.put((item, time.monotonic() + rest))
 
     def _tend(self) -> None:
         """Start ordered boxes, dispose of used ones; a thread's whole life."""
         while True:
             try:
-                item = self._work.get(timeout=LOOK_SECONDS)
+                item, due = self._work.get(timeout=LOOK_SECONDS)
             except Empty:
                 self._replace_unfit()
                 continue
             if item is None:
                 return
+            self._rest_until(due)
             if isinstance(item, Box):
                 self.engine.dispose(item)
             elif item in self.sizes and not self._closing.is_set():
                 self._refill(item)
+
+    def _rest_until(self, due: float) -> None:
+        """Wait until then; not while boxes are running out, and not at the end."""
+        while time.monotonic() < due and not self._is_low():
+            if self._closing.wait(STEP_SECONDS):
+                return
+
+    def _is_low(self) -> bool:
+        """Return whether fewer than half the boxes of an image wait."""
+        return any(2 * self.waiting(image) < size for image, size in self.sizes.items())
 
     def _replace_unfit(self) -> None:
         """Exchange waiting boxes that are dead or too old, so that nobody finds them when they want to run."""
@@ -153,8 +172,8 @@ class Pool:
             for image, box in unfit:
                 self._waiting[image].remove(box)
         for image, box in unfit:
-            self._work.put(image)
-            self._work.put(box)
+            self._order(image)
+            self._order(box)
 
     def _refill(self, image: str) -> None:
         """Start one box, unless the image has its boxes by now."""
@@ -166,7 +185,7 @@ class Pool:
         except SandboxUnavailable as error:
             log.warning("pool.refill_failed", image=image, reason=str(error))
             if not self._closing.wait(RETRY_SECONDS):
-                self._work.put(image)
+                self._order(image)
             return
         with self._lock:
             self._waiting[image].append(box)
