@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from csp.decorators import csp_update
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework.routers import DefaultRouter
 
 from annotation.api import StudyViewSet
+from config.schema import SchemaView
 from examples.api import (
     NUMBER,
     DatasetViewSet,
@@ -34,6 +35,6 @@ docs = csp_update({"img-src": ["data:"]})(SpectacularSwaggerSplitView.as_view(te
 
 urlpatterns = [
     path("v1/", include((router.urls, "v1"), namespace="v1")),
-    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("schema/", SchemaView.as_view(), name="schema"),
     path("docs/", docs, name="api_docs"),
 ]
