@@ -35,9 +35,11 @@ class Exact:
     name = "exact"
 
     def holds(self, written: str) -> bool | None:
-        """Return whether both forms are the same."""
+        """Return whether both forms are the same; a number of numpy is compared with a list item by item, there."""
         kind, _, form = written.partition(" ")
-        return None if kind == OPAQUE else form == self.form
+        if kind == OPAQUE or (kind.startswith("numpy.") and self.form.startswith(("[", "(", "{", "<", "#"))):
+            return None
+        return form == self.form
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ class Close:
 def number(written: str) -> int | float | None:
     """Return a written number exactly, None for one of a kind with arithmetic of its own. Raises ValueError for no number."""
     kind, _, form = written.partition(" ")
-    if kind not in ("int", "float", "bool", "float64"):
+    if kind not in ("int", "float", "bool", "numpy.float64"):
         if kind == OPAQUE or form.startswith(("n", "c")):
             return None
         raise ValueError
@@ -127,4 +129,4 @@ def number(written: str) -> int | float | None:
     over, _, under = form.removeprefix("n").partition("/")
     if under:
         return int(over, 16) / int(under, 16)
-    return float(int(over, 16)) if kind.startswith("float") else int(over, 16)
+    return float(int(over, 16)) if kind.endswith(("float", "float64")) else int(over, 16)

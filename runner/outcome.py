@@ -47,7 +47,8 @@ class Measurement:
     """What the supervisor, the kernel and our own clocks saw of one run; nothing in it comes from printed text.
 
     Times are seconds, memory is bytes. `exit_status` is the child's exit code when it exited, `signal` the signal's
-    number when it was killed; exactly one of them is set unless we ended it ourselves.
+    number when it was killed; exactly one of them is set unless we ended it ourselves. `opaque` says that a value could
+    not be compared outside the program's process: the job is to be run again with `inside` (confirming.py).
     """
 
     loaded: bool
@@ -65,6 +66,7 @@ class Measurement:
     stderr: str = ""
     load_error: str = ""
     facts: dict[str, str] = field(default_factory=dict)
+    opaque: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 from runner.languages.base import Prepared
 from runner.outcome import Measurement, Outcome, Row, cause_of_end
 from runner.sandbox.base import Job, OnRow, SandboxUnavailable
-from runner.sandbox.rows import plain_text, row_of, storable, tests_error_of
+from runner.sandbox.rows import plain_text, row_of, storable, tests_error_of, undecided
 from runner.sandbox.stream import BoxStream, Frame, StreamTimeout
 
 SLACK_SECONDS = 5.0
@@ -50,9 +50,11 @@ class Conversation:
 
     def __init__(self, stream: BoxStream, job: Job, prepared: Prepared, on_row: OnRow) -> None:
         self.stream, self.job, self.prepared, self.on_row = stream, job, prepared, on_row
-        self.planned = {(planned.test, planned.assertion): planned.line for planned in prepared.planned}
+        self.planned = {(planned.test, planned.assertion): planned for planned in prepared.planned}
         self.rows: list[Row] = []
         self.done: set[str] = set()
+        self.failed: set[str] = set()
+        self.opaque = False
         self.open: str | None = None
         self.tests_error = ""
         self.network = ""
@@ -136,9 +138,17 @@ class Conversation:
         elif not self.build.takes(said):
             row = row_of(said, self.job, self.planned)
             if row is not None:
+                self.opaque |= undecided(said, self.planned)
                 self._add(row)
 
     def _add(self, row: Row) -> None:
+        """Keep a row; a test is over with its first failing assertion, also where its process did not know and went on."""
+        if row.test in self.failed:
+            if row.assertion is not None:
+                return
+            row = replace(row, outcome=Outcome.FAILED)
+        elif row.assertion is not None and row.outcome is Outcome.FAILED:
+            self.failed.add(row.test)
         if row.assertion is None:
             self.done.add(row.test)
             self.open = None if self.open == row.test else self.open
@@ -150,6 +160,8 @@ class Conversation:
         """Give the test the process died in its outcome; return whether a fresh process can run others."""
         end = self.ends[-1]
         cause = cause_of_end(end)
+        if self.open in self.failed:  # what it came to after that assertion is no outcome
+            self.ends[-1] = _without_cause(end)
         if not end.loaded or self.tests_error or self.build.error:
             return False
         if self.open is not None:
@@ -203,6 +215,7 @@ class Conversation:
             memory_bytes=max(end.memory_bytes for end in self.ends),
             stdout=self._joined([end.stdout for end in self.ends]),
             stderr=self._joined([end.stderr for end in self.ends]),
+            opaque=self.opaque,
             facts=facts | self.build.facts | ({"network": self.network} if self.network else {}),
         )
 
@@ -210,10 +223,32 @@ class Conversation:
         return storable("".join(texts)[: 2 * self.job.limits.output_bytes])
 
     def _not_reached(self) -> list[Row]:
-        """Return a NOT_RUN row for every assertion that stands in a test and was not reached."""
+        """Return a row for every assertion that stands in a test and was not reached: NOT_RUN.
+
+        FAILED where the test is said to have PASSED and could not without it.
+        """
         reached = {(row.test, row.assertion) for row in self.rows}
+        passed = {row.test for row in self.rows if row.assertion is None and row.outcome is Outcome.PASSED}
         return [
-            Row(planned.test, planned.assertion, Outcome.NOT_RUN, line=planned.line)
+            Row(
+                planned.test,
+                planned.assertion,
+                Outcome.FAILED if planned.certain and planned.test in passed else Outcome.NOT_RUN,
+                line=planned.line,
+            )
             for planned in self.prepared.planned
             if (planned.test, planned.assertion) not in reached
         ]
+
+
+def _without_cause(end: Measurement) -> Measurement:
+    """Return the end of a process as if it had ended by itself."""
+    return replace(
+        end,
+        exit_status=1,
+        signal=None,
+        out_of_memory=False,
+        cpu_exceeded=False,
+        wall_exceeded=False,
+        output_exceeded=False,
+    )

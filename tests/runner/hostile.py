@@ -7,6 +7,7 @@ run is over by then. Numbers are those of the acceptance list.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import dedent, indent
 
 from runner.outcome import Outcome
 from runner.sandbox.base import Job, Limits
@@ -30,7 +31,10 @@ USUAL = Limits(cpu_seconds=5, wall_seconds=20)
 
 @dataclass(frozen=True)
 class Case:
-    """One submission: what `f` does, and what must come of it, of `f`'s test, and of its neighbour's."""
+    """One submission: what `f` does, and what must come of it, of `f`'s test, and of its neighbour's.
+
+    One that is not quick takes seconds by its nature, or differs from another by a name only: `make drill` runs it.
+    """
 
     name: str
     program: str
@@ -38,21 +42,44 @@ class Case:
     f: Outcome
     g: Outcome = PASSED
     limits: Limits = USUAL
+    quick: bool = True
 
     def job(self) -> Job:
         """Return the job as for a submission: the tests are hidden, the driver is ours."""
         return Job(self.program + HONEST, TESTS, ("test_f", "test_g"), self.limits)
 
 
-def body(name: str, text: str, outcome: Outcome, *, limits: Limits = USUAL, g: Outcome = PASSED) -> Case:
-    """Return a case whose `f` has this body; the whole comes to what `f`'s test comes to."""
-    lines = "".join(f"    {line}\n" for line in text.strip().splitlines())
-    return Case(name, f"def f(x):\n{lines}", outcome, outcome, g, limits)
+def body(
+    name: str,
+    text: str,
+    outcome: Outcome,
+    *,
+    limits: Limits = USUAL,
+    g: Outcome = PASSED,
+    f: Outcome | None = None,
+    quick: bool = True,
+) -> Case:
+    """Return a case whose `f` has this body; the whole comes to what `f`'s test comes to, unless `f` is said apart."""
+    lines = indent(dedent(text).strip(), "    ")
+    return Case(name, f"def f(x):\n{lines}\n", outcome, f or outcome, g, limits, quick)
 
 
-def importing(name: str, text: str, outcome: Outcome = LOAD_ERROR, *, limits: Limits = USUAL) -> Case:
+def importing(
+    name: str, text: str, outcome: Outcome = LOAD_ERROR, *, limits: Limits = USUAL, quick: bool = True
+) -> Case:
     """Return a case that misbehaves while it is loaded: no test is run."""
-    return Case(name, f"def f(x):\n    return x + 1\n{text}\n", outcome, NOT_RUN, NOT_RUN, limits)
+    return Case(name, f"def f(x):\n    return x + 1\n{text}\n", outcome, NOT_RUN, NOT_RUN, limits, quick)
+
+
+def loading(name: str, text: str, *, quick: bool = True) -> Case:
+    """Return a case that looks odd and is right: it must pass."""
+    return Case(name, f"{text}\ndef f(x):\n    return x + 1\n", PASSED, PASSED, PASSED, USUAL, quick)
+
+
+def refused(name: str, text: str, *, quick: bool = True) -> Case:
+    """Return a case whose `f` is right only if what it tries is refused."""
+    tried = indent(dedent(text).strip(), "    ")
+    return body(name, f"try:\n{tried}\nexcept OSError:\n    return x + 1\nreturn 0", PASSED, quick=quick)
 
 
 FORGED_ROW = '{"seq": 9, "test": "test_f", "assertion": null, "outcome": "PASSED", "line": 1, "message": "", "values": [], "ms": 1}'
@@ -244,10 +271,10 @@ CASES = [
         "import os, resource\nresource.prlimit(1, resource.RLIMIT_NOFILE, (1, 1))\nos._exit(0)",
         FAILED,
     ),
-    # residual, by design: an object that equals everything passes an assertion; the canary is for it
+    # a value against a literal is compared outside: test_tampering.py has what is left to the canary
     body(
         "19 an object that equals everything",
         "return type('Any', (), {'__eq__': lambda self, other: True})()",
-        PASSED,
+        FAILED,
     ),
 ]

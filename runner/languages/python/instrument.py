@@ -3,6 +3,10 @@
 Each `assert` of a test function becomes a numbered report, the function's body stands in a context that writes its
 completion record, and every other assertion of the text (a helper's) reports to the test that is running. All names
 put in begin with one random name, so a test's own names cannot clash. Line numbers stay those of the given text.
+
+An assertion that compares a value with a literal (datastyle.py) becomes data-style where the comparison is made outside:
+the literal is left out of the text, the process says what the value is, and the host compares. Else the literal stays
+and the process compares, a value with an `__eq__` of its own from both sides: it must equal the literal and no decoy.
 """
 
 from __future__ import annotations
@@ -14,11 +18,50 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from runner.comparing import Approx, Close, Comparator, Exact, Truth
+from runner.languages.python.datastyle import DataStyle, data_style, decoys, literal
+from runner.languages.python.inside.plain import hint
 from runner.languages.python.parsing import parse
 
 MAIN = "__main__"
 PLACEHOLDER = "_" + secrets.token_hex(12)
+HINT_BITS, SHORT_FORM = 4, 6
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+# What assertions use to look at a value. An honest program replaces none of these.
+BUILTINS = frozenset(
+    [
+        "abs",
+        "all",
+        "any",
+        "bytes",
+        "callable",
+        "dict",
+        "enumerate",
+        "float",
+        "frozenset",
+        "getattr",
+        "hasattr",
+        "int",
+        "isinstance",
+        "issubclass",
+        "len",
+        "list",
+        "map",
+        "max",
+        "min",
+        "range",
+        "repr",
+        "reversed",
+        "round",
+        "set",
+        "sorted",
+        "str",
+        "sum",
+        "tuple",
+        "type",
+        "zip",
+    ]
+)
 
 
 class Planned(NamedTuple):
@@ -27,6 +70,8 @@ class Planned(NamedTuple):
     test: str
     assertion: int
     line: int
+    comparator: Comparator | None = None
+    certain: bool = False
 
 
 class Text(NamedTuple):
@@ -46,24 +91,26 @@ class Instrumented:
     planned: tuple[Planned, ...]
 
 
-def instrument(tests: str, block: str, expected: Sequence[str]) -> Instrumented:
+def instrument(tests: str, block: str, expected: Sequence[str], *, outside: bool = False) -> Instrumented:
     """Return both texts instrumented for the expected ids, under a fresh random name.
+
+    `outside` says that data-style assertions are compared outside the process.
 
     A text that this Python cannot parse is passed on as it stands: it reports nothing, so nothing in it can pass.
     """
-    made = _instrument(tests, block, tuple(expected))
+    made = _instrument(tests, block, tuple(expected), outside)
     name = "_" + secrets.token_hex(12)
     renamed = [Text(text.source.replace(PLACEHOLDER, name), text.lines) for text in (made.tests, made.block)]
     return Instrumented(name, renamed[0], renamed[1], made.planned)
 
 
 @lru_cache(maxsize=256)
-def _instrument(tests: str, block: str, expected: tuple[str, ...]) -> Instrumented:
+def _instrument(tests: str, block: str, expected: tuple[str, ...], outside: bool) -> Instrumented:
     planned: list[Planned] = []
     try:
         tree = parse(tests)
         block_tree = parse(block)
-        rewriter = _Rewriter(expected, planned)
+        rewriter = _Rewriter(expected, planned, outside=outside, taken=bound(tree) | bound(block_tree))
         rewriter.visit(tree)
         if MAIN in expected:
             _wrap_block(block_tree, rewriter)
@@ -98,9 +145,15 @@ def _located(tree: ast.AST) -> Iterable[ast.stmt | ast.excepthandler]:
 class _Rewriter(ast.NodeTransformer):
     """Walks the text once; knows in which test function, if any, it is."""
 
-    def __init__(self, expected: Sequence[str], planned: list[Planned]) -> None:
+    def __init__(
+        self, expected: Sequence[str], planned: list[Planned], *, outside: bool, taken: set[str]
+    ) -> None:
         self.expected = frozenset(expected)
         self.planned = planned
+        self.outside_process = outside
+        self.builtins = _Builtins(frozenset() if "builtins" in taken else BUILTINS - taken)
+        self.certain: frozenset[ast.stmt] = frozenset()
+        self.nested = 0
         self.path: list[str] = []
         self.test: str | None = None
         self.number = 0
@@ -124,8 +177,26 @@ class _Rewriter(ast.NodeTransformer):
             node.body = self.body_of_test(name, node.body)
             return node
         self.path.append(f"{node.name}()")
+        self.nested += 1
         self.generic_visit(node)
+        self.nested -= 1
         self.path.pop()
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        return self._nest(node)
+
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.AST:
+        return self._nest(node)
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        return self._nest(node)
+
+    def _nest(self, node: ast.AST) -> ast.AST:
+        """Visit what may run any number of times."""
+        self.nested += 1
+        self.generic_visit(node)
+        self.nested -= 1
         return node
 
     def body_of_test(self, test: str, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -133,7 +204,8 @@ class _Rewriter(ast.NodeTransformer):
         docstring = (
             body[:1] if body and ast.get_docstring(ast.Module(body, []), clean=False) is not None else []
         )
-        self.test, self.number = test, 0
+        self.test, self.number, self.nested = test, 0, 0
+        self.certain = frozenset(_certain(body))
         rest: list[ast.stmt] = []
         for statement in body[len(docstring) :]:
             visited = self.visit(statement)
@@ -147,6 +219,8 @@ class _Rewriter(ast.NodeTransformer):
         return [*docstring, ast.fix_missing_locations(reporting)]
 
     def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
+        style = self._style(node.test)
+        certain = node in self.certain
         self.generic_visit(node)
         if self.test is None:
             self.outside += 1
@@ -154,16 +228,110 @@ class _Rewriter(ast.NodeTransformer):
         else:
             self.number += 1
             owner, number = f"{PLACEHOLDER}_t", self.number
-            self.planned.append(Planned(self.test, number, node.lineno))
+            comparator = style.comparator if style and self.outside_process else None
+            self.planned.append(Planned(self.test, number, node.lineno, comparator, certain))
         handle = f"{PLACEHOLDER}_a"
         begin = ast.Assign(
             [ast.Name(handle, ast.Store())],
             _call(owner, "at", ast.Constant(number), ast.Constant(node.lineno)),
         )
-        holds = _call(handle, "holds", _noted(node.test, handle))
+        made = [begin, self._check(node, style, handle)]
+        return [ast.fix_missing_locations(ast.copy_location(each, node)) for each in made]
+
+    def _style(self, test: ast.expr) -> DataStyle | None:
+        """Return how the assertion is compared outside, None where it is not, or reports too often for that."""
+        style = data_style(test) if self.test is not None else None
+        too_often = style is not None and self.nested and isinstance(style.comparator, (Approx, Close))
+        return None if too_often else style
+
+    def _check(self, node: ast.Assert, style: DataStyle | None, handle: str) -> ast.stmt:
+        """Return the statement that evaluates the assertion and reports it."""
+        exact = style is not None and isinstance(style.comparator, Exact)
+        if style is not None and self.outside_process:
+            method = "counts" if isinstance(style.comparator, Truth) else "tells"
+            hint = _hint(style.comparator) if method == "tells" else []
+            return ast.Expr(_call(handle, method, self.builtins.visit(style.value), *hint))
+        if style is not None and exact and isinstance(node.test, ast.Compare):
+            holds = self._equals(node.test, style, handle)
+        else:
+            holds = _call(handle, "holds", _noted(self.builtins.visit(node.test), handle))
         failed = _call(handle, "failed", *([node.msg] if node.msg is not None else []))
-        check = ast.If(ast.UnaryOp(ast.Not(), holds), [ast.Raise(failed, None)], [])
-        return [ast.fix_missing_locations(ast.copy_location(made, node)) for made in (begin, check)]
+        return ast.If(ast.UnaryOp(ast.Not(), holds), [ast.Raise(failed, None)], [])
+
+    def _equals(self, test: ast.Compare, style: DataStyle, handle: str) -> ast.expr:
+        """Return the call that compares both sides in their order, an opaque value with the decoys too."""
+        flipped = style.value is not test.left
+        wrong = [_node(each) for each in decoys(literal(test.left if flipped else test.comparators[0]))]
+        value = self.builtins.visit(style.value)
+        sides = [test.left, value] if flipped else [value, test.comparators[0]]
+        return _call(
+            handle, "equals", *sides, ast.Constant(flipped), ast.Tuple(list[ast.expr](wrong), ast.Load())
+        )
+
+
+class _Builtins(ast.NodeTransformer):
+    """Lets an assertion call the built-in functions as they were before the program could replace them."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self.names = names
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in self.names:
+            node.func = _call(PLACEHOLDER, "builtin", ast.Constant(node.func.id))
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return node
+
+
+def _hint(comparator: Comparator) -> list[ast.expr]:
+    """Return a few bits by which the process can mostly tell a wrong value, so that a failed test need not go on.
+
+    They are of a digest under a key of their own and too few to find the value by. A value of few kinds has none.
+    """
+    if not isinstance(comparator, Exact) or comparator.form in ("N", "n0", "n1"):
+        return []
+    bits = HINT_BITS if len(comparator.form) > SHORT_FORM else HINT_BITS // 2
+    key = secrets.token_hex(8)
+    return [ast.Constant(part) for part in (key, bits, hint(comparator.form, key, bits))]
+
+
+def _node(value: object) -> ast.expr:
+    """Return the expression of a literal."""
+    if isinstance(value, (list, tuple)):
+        items = [_node(item) for item in value]
+        return ast.Tuple(items, ast.Load()) if isinstance(value, tuple) else ast.List(items, ast.Load())
+    if isinstance(value, dict):
+        return ast.Dict([_node(key) for key in value], [_node(item) for item in value.values()])
+    if isinstance(value, (set, frozenset)):
+        return ast.Set([_node(item) for item in value])
+    return ast.Constant(value)  # type: ignore[arg-type]
+
+
+def _certain(body: list[ast.stmt]) -> Iterable[ast.stmt]:
+    """Yield the statements that have been run whenever the whole body has ended without an exception."""
+    for statement in body:
+        yield statement
+        if any(isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom)) for node in ast.walk(statement)):
+            return
+
+
+def bound(tree: ast.Module) -> set[str]:
+    """Return the names that a text binds anywhere, and the first parts of the texts in it that look like a path."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.alias):
+            names.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value:
+            names.add(node.value.split(".")[0])
+    return names
 
 
 def _noted(test: ast.expr, handle: str) -> ast.expr:

@@ -19,6 +19,7 @@ INSIDE = (
     "runner.sandbox.inside.supervisor",
     "runner.languages.python.inside.network",
     "runner.languages.python.inside.texts",
+    "runner.languages.python.inside.plain",
     "runner.languages.python.inside.reporter",
     "runner.languages.python.inside.child",
 )
@@ -58,7 +59,7 @@ class PreparedTests:
             "block": made.block.source,
             "block_lines": made.block.lines,
             "text": job.tests if job.revealed else "",
-            "block_text": job.block,
+            "block_text": job.block if job.revealed or not job.expected else "",
             "scratch": not job.expected,
             "run": list(run),
         }
@@ -94,7 +95,8 @@ class PythonProfile:
 
     def prepare(self, job: Job) -> PreparedTests:
         """Return the tests with reporting put in; a scratch snippet stays as it is."""
-        made = instrument(job.tests, job.block if job.expected else "", job.expected)
+        outside = not job.revealed and not job.inside
+        made = instrument(job.tests, job.block if job.expected else "", job.expected, outside=outside)
         planned = tuple(PlannedAssertion(*assertion) for assertion in made.planned)
         return PreparedTests(job, made, planned)
 

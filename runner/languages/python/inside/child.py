@@ -88,6 +88,7 @@ def load(program: str, namespace: Namespace) -> str:
 def run_tests(sheet: bytes, namespace: Namespace, reporter: Reporter) -> int:
     """Define the tests and run them, by the published block or one by one; return the exit status."""
     told_by_host = loads(sheet)
+    reporter.namespace = namespace
     namespace[told_by_host["name"]] = reporter
     if reporter.revealed:
         remember(TESTS_FILE, told_by_host["text"])
@@ -103,7 +104,7 @@ def run_tests(sheet: bytes, namespace: Namespace, reporter: Reporter) -> int:
         return status
     if told_by_host["scratch"]:
         return run_scratch(told_by_host["block_text"], namespace)
-    if told_by_host["block_text"]:
+    if told_by_host["block"]:
         return guarded(lambda: exec(block, namespace)) or 0
     for test in told_by_host["run"]:
         drive(test, namespace, reporter)

@@ -2,25 +2,34 @@
 
 Standard library only. Everything the reporter needs is bound when it is loaded, so a program that patches `json`,
 `os` or `time` for good (real tests do) does not stop it. It cannot keep code of the same interpreter from reading
-its key: that is what the canary is for (sandbox.md, e.4 and e.6).
+its key: that is what the canary is for, and why what a value should be is not told here where the host can compare
+(sandbox.md, e.4 to e.6).
 """
 
 from __future__ import annotations
 
+import builtins
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import blake2s
 from json import dumps
-from os import getpid, write
+from os import getpid, urandom, write
 from reprlib import Repr
 from time import perf_counter
 from types import TracebackType
 from typing import Any
 
+from runner.languages.python.inside.plain import hint, written
 from runner.languages.python.inside.texts import PROGRAM_FILE, TESTS_FILE, line_of, told
 
 ROW_BYTES = 3800  # below PIPE_BUF with tag and line ends, so that one write is one row
 VALUE_CHARS = 400
+# How often a value with an `__eq__` of its own is asked, in random order, besides once for each wrong value.
+GUESSES = 16
+# No honest module hides these; others (`from numpy import *` hides sum, any and abs) mean what the module says.
+NEVER_HIDDEN = ("isinstance", "issubclass", "type", "len", "callable", "hasattr", "getattr")
+BUILTINS: dict[str, Callable[..., Any]] = dict(builtins.__dict__)
 
 
 def shown(value: object) -> str:
@@ -68,6 +77,7 @@ class Reporter:
         self._process = getpid()
         self._active: list[Test] = []
         self.revealed = False
+        self.namespace: dict[str, Any] = {}
 
     def renew(self, key: bytes, *, revealed: bool) -> None:
         """Go on under the nonce that came with the tests."""
@@ -88,6 +98,11 @@ class Reporter:
     def test(self, test: str, assertions: int) -> Test:
         """Return the context in which a test function's body runs; `assertions` is how many it holds itself."""
         return Test(self, test, assertions)
+
+    def builtin(self, name: str) -> Callable[..., Any]:
+        """Return a built-in function as it was before the program, or what the program's module calls by its name."""
+        ours = BUILTINS[name]
+        return ours if name in NEVER_HIDDEN else self.namespace.get(name, ours)
 
     def at(self, number: int, line: int) -> Assertion:
         """Return the n-th assertion outside all test functions, as part of the test that is running."""
@@ -133,7 +148,7 @@ class Test:
         self.reporter, self.test, self.assertions = reporter, test, assertions
         self.open: Assertion | None = None
         self.failure: AssertionError | None = None
-        self.reported: set[tuple[int, str]] = set()
+        self.reported: set[tuple[int, str, str]] = set()
         self.began = 0.0
 
     def __enter__(self) -> Test:
@@ -157,12 +172,14 @@ class Test:
         self.open = Assertion(self, number, line)
         return self.open
 
-    def row(self, assertion: Assertion, outcome: str, message: str, values: list[str]) -> None:
-        """Write an assertion's row, once for each outcome it comes to."""
+    def row(
+        self, assertion: Assertion, outcome: str, message: str, values: list[str], written: str = ""
+    ) -> None:
+        """Write an assertion's row, once for each outcome or value it comes to."""
         self.open = None
-        if (assertion.number, outcome) in self.reported:
+        if (assertion.number, outcome, written) in self.reported:
             return
-        self.reported.add((assertion.number, outcome))
+        self.reported.add((assertion.number, outcome, written))
         spent = (perf_counter() - self.began) * 1000
         self.reporter.say(
             test=self.test,
@@ -172,6 +189,7 @@ class Test:
             message=message,
             values=values,
             ms=spent,
+            **({"value": written} if written else {}),
         )
 
 
@@ -189,6 +207,43 @@ class Assertion:
         """Note an operand of the comparison and hand it on."""
         self.operands[place] = value
         return value
+
+    def tells(self, value: Any, key: str = "", bits: int = 0, expected: int = 0) -> None:
+        """Say what the value is; whether that is right is not known here.
+
+        A few bits of what it should be let most wrong values end the test, as a failed assertion does.
+        """
+        said = written(value)
+        self.say(said)
+        if bits and hint(said.partition(" ")[2], key, bits) != expected and not said.startswith("opaque "):
+            raise self.failed()
+
+    def counts(self, value: Any) -> None:
+        """Say whether the value counts as true; whether it should is not known here."""
+        self.say("truth 1" if value else "truth 0")
+
+    def say(self, value: str) -> None:
+        """Write the row of an assertion that is compared outside."""
+        if self.test is not None:
+            self.test.row(self, "PASSED", "", [], value)
+
+    def equals(self, left: Any, right: Any, flipped: bool, decoys: tuple[Any, ...]) -> bool:
+        """Return whether both sides are equal; `flipped` says that the literal is the left one.
+
+        A value with an `__eq__` of its own is compared in an order it cannot know, with the literal and with values
+        that are wrong, and must tell them apart.
+        """
+        self.operands = {0: left, 1: right}
+        value, literal = (right, left) if flipped else (left, right)
+        if not written(value).startswith("opaque "):
+            return self.holds(left == right)
+        asked = [(literal, True), *((decoy, False) for decoy in decoys)]
+        order = [0 if byte & 1 else byte % len(asked) for byte in urandom(GUESSES)]
+        for other, wanted in [*(asked[place] for place in order), *asked]:
+            said = bool(other == value if flipped else value == other)
+            if said is not wanted:
+                return self.holds(False)
+        return self.holds(True)
 
     def holds(self, value: Any) -> bool:
         """Return whether the assertion holds; a row says so if it does."""
