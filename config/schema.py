@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
+from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.request import Request
 
@@ -27,6 +28,7 @@ class SchemaView(SpectacularAPIView):
     kept: dict[str, Kept] = {}
     drawing = Lock()
 
+    @extend_schema(exclude=True)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Return the description in the form asked for; where nobody is signed in, caches may keep it for a minute."""
         form = request.accepted_renderer.media_type
