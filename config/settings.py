@@ -284,11 +284,14 @@ RUNNER_DOCKER_RUNTIME = env.str("RUNNER_DOCKER_RUNTIME", default="")
 RUNNER_POOL_SIZE = env.int("RUNNER_POOL_SIZE", default=4)
 RUNNER_INTERACTIVE_THREADS = env.int("RUNNER_INTERACTIVE_THREADS", default=4)
 RUNNER_BULK_THREADS = env.int("RUNNER_BULK_THREADS", default=os.cpu_count() or 1)
+RUNNER_BULK_MODE = env.str("RUNNER_BULK_MODE", default="auto")
 RUNNER_ENGINE_TIMEOUT_SECONDS = env.int("RUNNER_ENGINE_TIMEOUT_SECONDS", default=30)
 RUNNER_LEASE_SECONDS = env.int("RUNNER_LEASE_SECONDS", default=60)
 RUNNER_RECONCILE_SECONDS = env.int("RUNNER_RECONCILE_SECONDS", default=5)
 RUNNER_MAX_TRIES = 3
 RUNNER_CA_FILE = env.str("RUNNER_CA_FILE", default="")
+if RUNNER_BULK_MODE not in ("auto", "zygote", "zygote-userns", "single"):
+    raise ImproperlyConfigured("RUNNER_BULK_MODE must be auto, zygote, zygote-userns or single.")
 if RUNNER_POOL_SIZE < 1:
     raise ImproperlyConfigured("RUNNER_POOL_SIZE must be 1 or more: it is the number of warm containers.")
 

@@ -36,7 +36,7 @@ def main(queues: list[str]) -> int:
     # The checks import every page; they run when the site is prepared, and a worker shows none.
     os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
     django.setup()
-    from runner import boxes, events, reconcile, workers
+    from runner import boxes, events, modes, reconcile, workers
 
     # One line for every message, twice, would bury what an operator looks for.
     logging.getLogger("celery").setLevel(logging.WARNING)
@@ -45,8 +45,11 @@ def main(queues: list[str]) -> int:
     boxes.keep_warm()
     events.keep_loop()
     post = workers.sign_on(queues)
-    reconciler = reconcile.Reconciler(post, also=[_wake_bulk_work] if "bulk" in queues else [])
+    bulk = "bulk" in queues
+    reconciler = reconcile.Reconciler(post, also=[_wake_bulk_work, boxes.close_idle_lines] if bulk else [])
     reconciler.start()
+    if bulk:
+        threading.Thread(target=modes.try_at_start, name="modes", daemon=True).start()
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())

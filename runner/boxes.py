@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,6 +13,7 @@ from runner.models import Environment, Execution
 from runner.sandbox.base import Sandbox, SandboxUnavailable
 from runner.sandbox.containers import ColdSandbox
 from runner.sandbox.engine import Engine
+from runner.sandbox.lines import Lines
 from runner.sandbox.pool import Pool
 
 PLAIN = "plain"
@@ -29,6 +31,7 @@ class _Process:
         self.lock = threading.Lock()
         self.engine: Engine | None = None
         self.sandbox: Sandbox | None = None
+        self.lines: Lines | None = None
         self.warm = False
         self.closing = threading.Event()
         self.alone = 0
@@ -58,6 +61,23 @@ def sandbox() -> Sandbox:
         if _process.sandbox is None:
             _process.sandbox = Pool(engine(), warm_sizes()) if _process.warm else ColdSandbox(engine())
         return _process.sandbox
+
+
+def lines() -> Lines:
+    """Return the zygotes of this process, made on first use. Raises Closing at the end of the process."""
+    if _process.closing.is_set():
+        raise Closing
+    with _process.lock:
+        if _process.lines is None:
+            _process.lines = Lines(
+                engine(), keeper=secrets.token_hex(8), at_most=settings.RUNNER_BULK_THREADS
+            )
+        return _process.lines
+
+
+def close_idle_lines() -> int:
+    """Remove zygotes that have waited too long for their owner's next batch, and return how many."""
+    return _process.lines.close_idle() if _process.lines is not None else 0
 
 
 def warm_sizes() -> dict[str, int]:
@@ -126,8 +146,9 @@ def close() -> None:
     """Remove every box of this process, waiting or running; later runs raise Closing."""
     _process.closing.set()
     with _process.lock:
-        made, _process.sandbox = _process.sandbox, None
-    if made is not None:
+        made = [each for each in (_process.sandbox, _process.lines) if each is not None]
+        _process.sandbox = _process.lines = None
+    for each in made:
         # Without an engine there is nothing to remove, or it ends by itself when its stdin closes with us.
         with suppress(SandboxUnavailable):
-            made.close()
+            each.close()

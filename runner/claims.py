@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -74,6 +75,34 @@ def take(execution_id: int) -> Claim | None:
     except IntegrityError:  # execution_one_running_per_asker: another was taken at this very moment
         return None
     return Claim(execution_id, token) if taken else None
+
+
+def take_many(execution_ids: Sequence[int]) -> list[Execution]:
+    """Claim those that are due, all under one token by one conditional UPDATE, and return them with their environment.
+
+    For samples of evaluation runs (`scope`), which nobody asked for as a person: no asker's turn is to be kept.
+    """
+    token = BOOT + secrets.token_hex(10)
+    due = Execution.objects.due().filter(pk__in=execution_ids).exclude(scope="")
+    due.update(
+        state=Execution.State.RUNNING,
+        claim=token,
+        lease_end=now_plus(settings.RUNNER_LEASE_SECONDS),
+        leased_at=Now(),
+        tries=F("tries") + 1,
+        retry_at=None,
+        reason="",
+        sequence=F("sequence") + 1,
+    )
+    taken = Execution.objects.filter(pk__in=execution_ids, claim=token)
+    return list(taken.select_related("environment").order_by("pk"))
+
+
+def renew_many(token: str) -> int:
+    """Move the lease's end on for all that still carry the token, and return how many do."""
+    return Execution.objects.filter(state=Execution.State.RUNNING, claim=token).update(
+        lease_end=now_plus(settings.RUNNER_LEASE_SECONDS)
+    )
 
 
 def give_back(execution: Execution, *, reason: str, counted: bool = True, pause: float = 0.0) -> float | None:

@@ -13,10 +13,11 @@ from typing import Any
 from django.conf import settings
 from django.db import DatabaseError
 
-from runner import boxes
+from runner import boxes, modes
 from runner.claims import BOOT
 from runner.environments.recipe import Recipe, recipes
 from runner.models import Environment
+from runner.modes import MODES
 from runner.outcome import judge
 from runner.probes import PROBES, Probe
 from runner.sandbox.base import Sandbox, SandboxUnavailable
@@ -25,10 +26,14 @@ from runner.sandbox.engine import Engine, plainly
 
 LANDLOCK_CREATE_RULESET = 444
 LANDLOCK_VERSION_ONLY = 1
-NOT_BUILT_YET = "not built yet"
+NOT_TRIED = "not tried: no engine, or no image"
 NO_ENGINE = (
     "Install an engine and start it (Debian: apt-get install docker.io), let this account reach its socket "
     "(group docker), or set DOCKER_HOST to where one listens. Until then pages work and runs wait."
+)
+FALLS_BACK = (
+    "Samples run in the next mode that holds, which is slower. zygote needs Linux 6.12, zygote-userns needs user "
+    "namespaces that AppArmor or sysctl do not forbid; or set RUNNER_BULK_MODE to a mode that holds."
 )
 NO_IMAGE = "Run: python manage.py build_environments"
 
@@ -65,7 +70,7 @@ class Report:
 def diagnose(engine: Engine | None = None) -> Report:
     """Try everything and return what was found; an engine that is absent is a finding, not an error."""
     engine = engine or boxes.engine()
-    report = Report(host=host_facts(), modes=modes())
+    report = Report(host=host_facts(), modes=dict.fromkeys(MODES, NOT_TRIED))
     try:
         report.host |= engine_facts(engine)
     except SandboxUnavailable as error:
@@ -82,6 +87,8 @@ def diagnose(engine: Engine | None = None) -> Report:
     if plain := report.images[boxes.PLAIN]:
         sandbox = ColdSandbox(engine)
         report.findings += [tried(probe, sandbox, plain) for probe in PROBES]
+        report.modes, bulk = modes_here(engine, plain)
+        report.findings.append(bulk)
     return report
 
 
@@ -153,6 +160,13 @@ def landlock_abi() -> int:
     return max(0, int(version))
 
 
-def modes() -> dict[str, str]:
-    """Return the modes in which boxes can run samples, and whether they can here."""
-    return {"single": "yes", "zygote": NOT_BUILT_YET, "zygote-userns": NOT_BUILT_YET}
+def modes_here(engine: Engine, image: str) -> tuple[dict[str, str], Finding]:
+    """Try the ways to keep bulk samples apart; return what each showed, and whether what the setting asks for holds.
+
+    With `auto` everything holds, since a mode that does not gives way to the next one.
+    """
+    shown = {mode: modes.tried(engine, mode, image) for mode in modes.MODES}
+    wanted = settings.RUNNER_BULK_MODE
+    used = modes.first_that_holds(shown, wanted)
+    claim = f"bulk samples run in mode {used}" + ("" if used == wanted else f" (RUNNER_BULK_MODE={wanted})")
+    return shown, Finding(claim, wanted in (modes.AUTO, used), shown.get(wanted, used), FALLS_BACK)

@@ -40,40 +40,47 @@ def execute(execution_id: int) -> bool:
     claim = None if boxes.closing() or obstacles.trouble() else claims.take(execution_id)
     if claim is None:
         return False
-    execution = Execution.objects.select_related("environment").get(pk=execution_id)
-    try:
-        _execute(execution, claim)
-    except ClaimLost:
-        logger.warning(
-            "Execution %s is somebody else's now; what came of it here is discarded.", execution_id
-        )
-    except boxes.Closing:
-        _return(execution, reason="The worker was stopped; another try follows.", counted=False)
-    except HostUnfit as unfit:
-        obstacles.note(unfit)
-        _return_untried(execution, unfit)
-    except SandboxUnavailable as error:
-        _return(execution, reason=str(error))
-    except Exception as error:
-        logger.exception("Execution %s failed on our side.", execution_id)
-        _return(execution, reason=f"An error of ours: {type(error).__name__}: {error}")
-    _wake_next(execution)
+    execute_claimed(Execution.objects.select_related("environment").get(pk=execution_id), claim)
     return True
 
 
-def _execute(execution: Execution, claim: Claim) -> None:
+def execute_claimed(execution: Execution, claim: Claim, *, alone: bool = False) -> None:
+    """Run a claimed execution in a box of its own and save what came of it, or put it back.
+
+    `alone` where it ran before and only the machine's slowness may have ended it: the repetition decides.
+    """
+    try:
+        _execute(execution, claim, alone=alone)
+    except ClaimLost:
+        logger.warning(
+            "Execution %s is somebody else's now; what came of it here is discarded.", execution.pk
+        )
+    except boxes.Closing:
+        put_back(execution, reason="The worker was stopped; another try follows.", counted=False)
+    except HostUnfit as unfit:
+        obstacles.note(unfit)
+        put_back_untried(execution, unfit)
+    except SandboxUnavailable as error:
+        put_back(execution, reason=str(error))
+    except Exception as error:
+        logger.exception("Execution %s failed on our side.", execution.pk)
+        put_back(execution, reason=f"An error of ours: {type(error).__name__}: {error}")
+    _wake_next(execution)
+
+
+def _execute(execution: Execution, claim: Claim, *, alone: bool) -> None:
     """Run the claimed execution, once more where only the machine was slow, and save what came of it."""
     job = execution.job
     recorder = Recorder(execution, claim)
-    measurement = _run(recorder, job, container_name(claim))
+    measurement = _run(recorder, job, container_name(claim), alone=alone)
     judgement = judge(measurement, job.expected)
-    repeated = waited(measurement, judgement, job)
+    repeated = not alone and waited(measurement, judgement, job)
     if repeated:
         recorder.drop()
         recorder = Recorder(execution, claim)
         measurement = _run(recorder, job, container_name(claim, again=True), alone=True)
         judgement = judge(measurement, job.expected)
-    _finish(recorder, measurement, judgement, repeated=repeated)
+    _finish(recorder, measurement, judgement, repeated=repeated or alone)
 
 
 def container_name(claim: Claim, *, again: bool = False) -> str:
@@ -147,9 +154,9 @@ def _finish(recorder: Recorder, measurement: Measurement, judgement: Judgement, 
             claim="",
             lease_end=None,
             finished_at=Now(),
-            facts=_facts(execution, measurement, repeated=repeated),
+            facts=conditions(execution, measurement, repeated=repeated),
             **recorder.times(),
-            **_measures(measurement),
+            **measures(measurement),
         )
         recorder.insert(last)
         _settle_tests(recorder, judgement)
@@ -167,7 +174,7 @@ def _settle_tests(recorder: Recorder, judgement: Judgement) -> None:
             functions.filter(test=row.test).update(outcome=row.outcome, message=bounded(row.message))
 
 
-def _measures(measurement: Measurement) -> dict[str, Any]:
+def measures(measurement: Measurement) -> dict[str, Any]:
     """Return the measurement as the execution's columns."""
     return {
         "exit_status": measurement.exit_status,
@@ -181,7 +188,7 @@ def _measures(measurement: Measurement) -> dict[str, Any]:
     }
 
 
-def _facts(execution: Execution, measurement: Measurement, *, repeated: bool) -> dict[str, Any]:
+def conditions(execution: Execution, measurement: Measurement, *, repeated: bool) -> dict[str, Any]:
     """Return under which conditions it ran, so that the outcome can be questioned later."""
     job = execution.job
     ours = {
@@ -194,14 +201,14 @@ def _facts(execution: Execution, measurement: Measurement, *, repeated: bool) ->
     return {**ours, **{name: bounded(str(value), 1000) for name, value in measurement.facts.items()}}
 
 
-def _return_untried(execution: Execution, unfit: HostUnfit) -> None:
+def put_back_untried(execution: Execution, unfit: HostUnfit) -> None:
     """Put back what could not begin here. It uses up a try only where that has gone on for long."""
     counted = execution.faults.count() >= UNFIT_AT_MOST
     pause = ABSENT_PAUSE_SECONDS if isinstance(unfit, ImageAbsent) else 0.0
-    _return(execution, reason=str(unfit), counted=counted, pause=pause, fault=True)
+    put_back(execution, reason=str(unfit), counted=counted, pause=pause, fault=True)
 
 
-def _return(
+def put_back(
     execution: Execution,
     *,
     reason: str,
@@ -219,7 +226,7 @@ def _return(
     if counted if fault is None else fault:
         claims.note_fault(execution, reason, last=not execution.is_open)
     announce(execution)
-    if wait is not None:
+    if wait is not None and not execution.scope:  # samples are woken by the batch: reconcile.wake_forgotten
         wake(execution.pk, queue=execution.queue, after_seconds=wait)
 
 

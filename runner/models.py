@@ -218,6 +218,12 @@ class Execution(models.Model):
         default=False, help_text="a newer one of the asker takes its place while it has not started"
     )
 
+    scope = models.CharField(
+        max_length=60,
+        blank=True,
+        help_text="the evaluation run whose containers may run it among its other samples; empty: one of its own",
+    )
+
     state = models.CharField(max_length=20, choices=State, default=State.QUEUED)
     outcome = models.CharField(max_length=20, blank=True, choices=[(o.value, o.value) for o in Outcome])
     tampered = models.BooleanField(default=False)
@@ -252,6 +258,7 @@ class Execution(models.Model):
         indexes = [
             models.Index(fields=["state", "lease_end"], name="execution_state_lease"),
             models.Index(fields=["listener"], name="execution_listener"),
+            models.Index(fields=["scope", "state"], name="execution_scope_state", condition=~Q(scope="")),
             models.Index(
                 fields=["finished_at"],
                 name="execution_interactive_finished",
@@ -265,6 +272,9 @@ class Execution(models.Model):
             CheckConstraint(condition=Q(state="running") ^ Q(claim=""), name="execution_claim_iff_running"),
             CheckConstraint(
                 condition=~Q(state="unjudged") | ~Q(reason=""), name="execution_unjudged_has_reason"
+            ),
+            CheckConstraint(
+                condition=Q(scope="") | Q(queue="bulk", asker=""), name="execution_scope_is_bulk"
             ),
             CheckConstraint(
                 condition=Q(replaceable=False) | ~Q(asker=""), name="execution_replaceable_has_asker"

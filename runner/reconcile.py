@@ -17,12 +17,12 @@ from django.db.models import DateTimeField, QuerySet
 from django.db.models.functions import Coalesce, Now
 
 from config import cache
-from runner import boxes, claims, obstacles, workers
+from runner import boxes, bulk, claims, modes, obstacles, workers
 from runner.claims import ClaimLost
 from runner.events import announce
 from runner.models import Environment, Execution
 from runner.sandbox.base import SandboxUnavailable
-from runner.waking import waiting_messages, wake
+from runner.waking import waiting_messages, wake, wake_batch
 from runner.workers import Post
 
 logger = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ def _give_back(lost: QuerySet[Execution]) -> int:
         execution.refresh_from_db(fields=["sequence", "state"])
         claims.note_fault(execution, LOST, last=not execution.is_open)
         announce(execution)
-        if pause is not None:
+        if pause is not None and not execution.scope:  # samples are woken by the batch: wake_forgotten
             wake(execution.pk, queue=execution.queue, after_seconds=pause)
     return given
 
@@ -75,12 +75,13 @@ def wake_forgotten() -> int:
     since = Coalesce("retry_at", "created_at", output_field=DateTimeField())
     due = Execution.objects.due().alias(since=since).filter(since__lt=Now() - PATIENCE).order_by("pk")
     for queue in Execution.Queue.values:
-        forgotten = list(due.filter(queue=queue).values_list("pk", flat=True)[:AT_MOST])
+        single = due.filter(queue=queue, scope="").values_list("pk", flat=True)[:AT_MOST]
+        forgotten: list[int | list[int]] = [*single, *bulk.batches(due.filter(queue=queue).exclude(scope=""))]
         waiting = waiting_messages(queue) if forgotten else None
         if waiting is None:
             continue
-        for pk in forgotten[: max(0, len(forgotten) - waiting)]:
-            woken += wake(pk, queue=queue)
+        for each in forgotten[: max(0, len(forgotten) - waiting)]:
+            woken += wake_batch(each) if isinstance(each, list) else wake(each, queue=queue)
     return woken
 
 
@@ -99,6 +100,7 @@ def beat(post: Post) -> None:
         with suppress(SandboxUnavailable):
             facts |= boxes.engine().facts
     facts["images"] = obstacles.images()
+    facts["modes"] = modes.known()
     facts["broker"] = cache.answers()
     if not error and not Environment.objects.exclude(image_digest="").exists():
         error = "No environment is built yet. Run: python manage.py build_environments"

@@ -6,9 +6,9 @@ import time
 
 from celery import shared_task
 
-from runner import execution, obstacles
+from runner import bulk, execution, obstacles
 from runner.models import Execution
-from runner.waking import TASK, wake
+from runner.waking import BATCH_TASK, TASK, wake
 
 # A host that leaves work to others must not take every message the moment it is sent.
 PASS_ON_AFTER_SECONDS = 0.25
@@ -31,8 +31,7 @@ def _passed_on(execution_id: int) -> bool:
     return wake(due.pk, queue=due.queue)
 
 
-@shared_task(name="runner.execute_batch")
+@shared_task(name=BATCH_TASK)
 def execute_batch(execution_ids: list[int]) -> None:
-    """Execute those of a batch that are due, one after the other."""
-    for execution_id in execution_ids:
-        execution.execute(execution_id)
+    """Execute those samples of an evaluation run that are due."""
+    bulk.execute_batch(execution_ids)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 from celery import current_app
 
 logger = logging.getLogger(__name__)
 
-TASK = "runner.execute"
+TASK, BATCH_TASK = "runner.execute", "runner.execute_batch"
 
 
 def wake(execution_id: int, *, queue: str, after_seconds: float = 0) -> bool:
@@ -17,13 +18,20 @@ def wake(execution_id: int, *, queue: str, after_seconds: float = 0) -> bool:
 
     A broker that is down is logged and never raised: the row stays queued and the reconciler wakes again.
     """
+    return _send(TASK, execution_id, queue=queue, after_seconds=after_seconds)
+
+
+def wake_batch(execution_ids: Sequence[int]) -> bool:
+    """Tell a bulk worker that these samples of one evaluation run are due, as `wake` does for one."""
+    return _send(BATCH_TASK, list(execution_ids), queue="bulk")
+
+
+def _send(task: str, what: int | list[int], *, queue: str, after_seconds: float = 0) -> bool:
     try:
-        current_app.send_task(
-            TASK, args=[execution_id], queue=queue, countdown=after_seconds or None, retry=False
-        )
+        current_app.send_task(task, args=[what], queue=queue, countdown=after_seconds or None, retry=False)
     except Exception as error:
         # Every transport raises its own classes here, and none of them is a reason to lose the request.
-        logger.warning("Execution %s waits for the reconciler: no broker (%s).", execution_id, error)
+        logger.warning("Execution %s waits for the reconciler: no broker (%s).", what, error)
         return False
     return True
 

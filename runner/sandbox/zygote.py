@@ -30,7 +30,7 @@ SUCCESSOR_AT = 300
 LIFE_SECONDS = 3600.0
 TICK_SECONDS = 1.0
 # Of 1024: beside it interactive boxes get the processor whenever they want it.
-CPU_SHARES = 32
+CPU_SHARES = 128
 
 
 @runtime_checkable
@@ -40,6 +40,11 @@ class Forking(Protocol):
     def zygote_command(self, mode: str) -> list[str]:
         """Return the command line of pid 1 of a zygote."""
         ...
+
+
+def runs_in_forks(kind: Kind) -> bool:
+    """Return whether programs of a kind can be run in forks of one process."""
+    return isinstance(language(kind.language), Forking)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,252 @@
+"""BULK: the samples of an evaluation run, claimed in batches, run in forks of one process, judged and saved in batches.
+
+What comes out is what an execution of its own would give: same job, same measurement, same judge, same rows. Only the
+way is shorter: a batch is one message, one claim, and a few transactions. A sample that needs what a mode has not goes
+to the next one down; one that leaves a doubt (its container ended without a word, or only wall time decided) is run
+in a box of its own, whose word counts.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from runner import boxes, claims, modes, obstacles
+from runner.claims import Claim, ClaimLost, now_plus
+from runner.events import announce
+from runner.execution import conditions, execute_claimed, measures, put_back, put_back_untried, waited
+from runner.models import Environment, Execution, TestRow
+from runner.outcome import Judgement, Measurement, Row, judge
+from runner.recording import stored
+from runner.sandbox.base import HostUnfit, Job, SandboxUnavailable
+from runner.sandbox.containers import MODE as SINGLE
+from runner.sandbox.lines import Owner
+from runner.sandbox.reach import fits
+from runner.sandbox.zygote import Kind, runs_in_forks
+from runner.waking import wake_batch
+
+logger = logging.getLogger(__name__)
+
+BATCH = 100
+# Few enough that no write transaction holds SQLite's lock for over 10 ms.
+SAVE_AT = 20
+SAVE_SECONDS = 0.5
+# Of all that is due, so many batches are named at once by the reconciler.
+BATCHES_AT_MOST = 20
+
+
+def enqueue_many(
+    jobs: Sequence[Job], *, environment: Environment, scope: str, listener: str = ""
+) -> list[Execution]:
+    """Save an execution for each sample of an evaluation run and return them; workers are woken by batches on commit.
+
+    `scope` names the run: its samples share containers, one after the other, with each other and with nobody else's.
+    """
+    made = [
+        Execution(
+            environment=environment,
+            queue=Execution.Queue.BULK,
+            job_data=job.as_json(),
+            scope=scope,
+            listener=listener,
+        )
+        for job in jobs
+    ]
+    for start in range(0, len(made), BATCH):
+        batch = made[start : start + BATCH]
+        with transaction.atomic():
+            Execution.objects.bulk_create(batch)
+            transaction.on_commit(partial(wake_batch, [execution.pk for execution in batch]))
+    return made
+
+
+def batches(due: QuerySet[Execution]) -> list[list[int]]:
+    """Return the ids of samples that are due, a list for each batch; a batch has one scope and one environment."""
+    groups = defaultdict[tuple[str, int], list[int]](list)
+    for pk, scope, environment in due.values_list("pk", "scope", "environment_id")[: BATCH * BATCHES_AT_MOST]:
+        groups[scope, environment].append(pk)
+    return [ids[start : start + BATCH] for ids in groups.values() for start in range(0, len(ids), BATCH)]
+
+
+def execute_batch(execution_ids: Sequence[int]) -> int:
+    """Execute those samples that are due and return how many were this call's to execute.
+
+    Safe to call twice, as `execution.execute` is. Whatever goes wrong on our side puts back what has no outcome yet;
+    the reconciler wakes it again by batches.
+    """
+    taken = [] if boxes.closing() or obstacles.trouble() else claims.take_many(execution_ids)
+    groups = defaultdict[tuple[str, Kind], list[Execution]](list)
+    for execution in taken:
+        kind = Kind.of(execution.job, execution.environment.image_digest)
+        groups[execution.scope, kind].append(execution)
+    for (scope, kind), executions in groups.items():
+        Batch(scope, kind, executions).execute()
+    return len(taken)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A sample that ran to its end, what that means, and the moments of `time.monotonic()` it began and ended."""
+
+    execution: Execution
+    measurement: Measurement
+    judgement: Judgement
+    began: float
+    ended: float
+
+    def rows(self) -> list[Row]:
+        """Return what to keep: the rows in the order they came, every expected test with its judged outcome."""
+        judged = {row.test: row for row in self.judgement.tests}
+        kept, said = [], set[str]()
+        for row in self.measurement.rows:
+            if row.assertion is None and row.test in judged:
+                said.add(row.test)
+                verdict = judged[row.test]
+                if verdict.outcome != row.outcome:
+                    row = replace(row, outcome=verdict.outcome, message=verdict.message)
+            kept.append(row)
+        return kept + [row for test, row in judged.items() if test not in said]
+
+
+class Batch:
+    """Executions of one scope and one kind, all under one claim, on their way to their outcomes."""
+
+    def __init__(self, scope: str, kind: Kind, executions: Sequence[Execution]) -> None:
+        self.scope, self.kind, self.token = scope, kind, executions[0].claim
+        self.left = {execution.pk: execution for execution in executions}
+        self.alone: set[int] = set()
+        self.finished: list[Finished] = []
+        self.saved_at = self.renewed_at = time.monotonic()
+
+    def execute(self) -> None:
+        """Run all of them, in the best mode that has what they need, and save what came of each."""
+        try:
+            self._run()
+        except ClaimLost:
+            logger.warning(
+                "A batch of %s is somebody else's now; what came of it here is discarded.", self.scope
+            )
+        except boxes.Closing:
+            self._put_back("The worker was stopped; another try follows.", counted=False)
+        except HostUnfit as unfit:
+            obstacles.note(unfit)
+            for execution in self._unsettled():
+                put_back_untried(execution, unfit)
+        except SandboxUnavailable as error:
+            self._put_back(str(error))
+        except Exception as error:
+            logger.exception("A batch of %s failed on our side.", self.scope)
+            self._put_back(f"An error of ours: {type(error).__name__}: {error}")
+
+    def _run(self) -> None:
+        chain = modes.chain(self.kind.image) if self.kind.image else (SINGLE,)
+        for mode in chain:
+            fitting = [
+                execution
+                for execution in self.left.values()
+                if mode == SINGLE or (execution.pk not in self.alone and fits(execution.job, mode))
+            ]
+            if mode == SINGLE:
+                self._run_single(fitting)
+            elif fitting and runs_in_forks(self.kind):
+                self._run_together(mode, fitting)
+
+    def _run_together(self, mode: str, executions: Sequence[Execution]) -> None:
+        """Run samples in forks of one process; those that leave a doubt stay with what is left."""
+        jobs = [execution.job for execution in executions]
+        with boxes.lines().lent(Owner(self.scope, mode, self.kind)) as line:
+            for ran in line.run(jobs):
+                if ran is not None and ran.measurement is not None:
+                    self._take(executions[ran.place], jobs[ran.place], ran.measurement, ran.seconds)
+                self._keep_up()
+        self._save()
+
+    def _take(self, execution: Execution, job: Job, measurement: Measurement, seconds: float) -> None:
+        """Judge what was measured; where only wall time decided, let it run again, alone."""
+        judgement = judge(measurement, job.expected)
+        if waited(measurement, judgement, job):
+            self.alone.add(execution.pk)
+            return
+        ended = time.monotonic()
+        self.finished.append(Finished(execution, measurement, judgement, ended - seconds, ended))
+        del self.left[execution.pk]
+
+    def _run_single(self, executions: Sequence[Execution]) -> None:
+        """Run each in a box of its own, as any other execution, which answers for its own faults."""
+        for execution in executions:
+            self._renew()
+            if boxes.closing():
+                raise boxes.Closing
+            del self.left[execution.pk]
+            execute_claimed(execution, Claim(execution.pk, self.token), alone=execution.pk in self.alone)
+
+    def _keep_up(self) -> None:
+        """Save and renew as far as it is time for that. Raises boxes.Closing, ClaimLost."""
+        now = time.monotonic()
+        if boxes.closing():
+            raise boxes.Closing
+        if len(self.finished) >= SAVE_AT or (self.finished and now - self.saved_at > SAVE_SECONDS):
+            self._save()
+        if now - self.renewed_at > settings.RUNNER_LEASE_SECONDS / 3:
+            self._renew()
+
+    def _renew(self) -> None:
+        self.renewed_at = time.monotonic()
+        if not claims.renew_many(self.token) and self.left:
+            raise ClaimLost(self.token)
+
+    def _save(self) -> None:
+        """Save what has finished, each fenced by the claim; what somebody else has by now is left out."""
+        while self.finished:
+            chunk, self.finished = self.finished[:SAVE_AT], self.finished[SAVE_AT:]
+            with transaction.atomic():
+                held = [each for each in chunk if self._settle(each)]
+                TestRow.objects.bulk_create(
+                    stored(each.execution, row, number)
+                    for each in held
+                    for number, row in enumerate(each.rows(), start=1)
+                )
+            announce_last(each.execution for each in held)
+        self.saved_at = time.monotonic()
+
+    def _settle(self, each: Finished) -> bool:
+        """Write the outcome of one; return whether it was still ours."""
+        now = time.monotonic()
+        try:
+            Claim(each.execution.pk, self.token).change(
+                state=Execution.State.FINISHED,
+                outcome=each.judgement.outcome,
+                claim="",
+                lease_end=None,
+                started_at=now_plus(each.began - now),
+                finished_at=now_plus(each.ended - now),
+                facts=conditions(each.execution, each.measurement, repeated=False),
+                **measures(each.measurement),
+            )
+        except ClaimLost:
+            return False
+        return True
+
+    def _unsettled(self) -> list[Execution]:
+        """Save what has finished and return what has not."""
+        self._save()
+        return list(self.left.values())
+
+    def _put_back(self, reason: str, *, counted: bool = True) -> None:
+        for execution in self._unsettled():
+            put_back(execution, reason=reason, counted=counted)
+
+
+def announce_last(executions: Iterable[Execution]) -> None:
+    """Tell each listener of one of the executions that changed: its page reads all of them anew."""
+    for execution in {each.listener: each for each in executions if each.listener}.values():
+        execution.refresh_from_db(fields=["sequence", "state"])
+        announce(execution)

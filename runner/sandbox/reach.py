@@ -1,0 +1,48 @@
+"""What a sample reaches for that a confined process has not, and the modes that have it; pure.
+
+Said by its text, before it is run: confinement shows as a failure of the program, which is the last thing that should
+decide a verdict. A text that only mentions such a thing is run in a mode that has it, which costs time and no truth.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from runner.sandbox.base import Job
+from runner.sandbox.zygote import LANDLOCK, NAMESPACES
+
+
+class Reach(StrEnum):
+    """A thing some modes have and others have not."""
+
+    PROC = "/proc"
+    SHARED = "shared memory"
+    SOCKETS = "sockets"
+
+
+_SIGNS = {
+    Reach.PROC: re.compile(r"/proc\b|/sys\b|\bpsutil\b|\bloadavg\b|/dev/(?!null|zero|full|u?random)"),
+    Reach.SHARED: re.compile(
+        r"\bmultiprocessing\b|\bProcessPoolExecutor\b|\bshared_memory\b|\bposix_ipc\b|\bsysv_ipc\b|/dev/shm"
+        r"|\bshm_open\b|\bshmget\b|\bsemget\b|\bmsgget\b|\bmq_open\b|\bsem_open\b|\bjoblib\b"
+    ),
+    Reach.SOCKETS: re.compile(
+        r"\bsocket\b|\bsocketserver\b|\bhttp\.server\b|\bxmlrpc\b|\bwsgiref\b|\burllib\.request\b|\bhttp\.client\b"
+        r"|\bsmtplib\b|\bftplib\b|\basyncore\b|\brequests\b|\baiohttp\b|\btornado\b|\bflask\b|\bstart_server\b"
+        r"|\bopen_connection\b|\bcreate_server\b|\bcreate_connection\b",
+        re.IGNORECASE,
+    ),
+}
+_HAVE = {LANDLOCK: frozenset[Reach](), NAMESPACES: frozenset({Reach.SHARED})}
+
+
+def reaches(job: Job) -> frozenset[Reach]:
+    """Return what the texts of a job reach for."""
+    texts = (job.program, job.tests, job.block)
+    return frozenset(reach for reach, sign in _SIGNS.items() if any(sign.search(text) for text in texts))
+
+
+def fits(job: Job, mode: str) -> bool:
+    """Return whether a mode has all that a job reaches for; a container of its own has everything a box can have."""
+    return mode not in _HAVE or reaches(job) <= _HAVE[mode]
