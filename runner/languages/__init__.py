@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from runner.languages.base import Language
+from runner.languages.cpp.profile import CppProfile
+from runner.languages.javascript.profile import JavaScriptProfile
 from runner.languages.python.profile import PythonProfile
 
-_PROFILES: dict[str, Language] = {profile.name: profile for profile in (PythonProfile(),)}
+_PROFILES: dict[str, Language] = {
+    profile.name: profile for profile in (PythonProfile(), JavaScriptProfile(), CppProfile())
+}
 
 
 class LanguageUnknown(ValueError):

@@ -1,0 +1,1 @@
+"""What runs in the box: the builder in Python, the harness in C++."""

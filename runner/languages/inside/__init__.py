@@ -1,0 +1,1 @@
+"""What the boxes of several languages have in common. Standard library only."""

@@ -1,0 +1,1 @@
+"""What runs in the box: a starter in Python, the reporter in JavaScript."""

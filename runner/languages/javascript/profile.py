@@ -1,0 +1,37 @@
+"""The JavaScript profile: node runs the program as a script; python3 is there for the supervisor alone."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from runner.languages.brace_tests import BraceTests, bootstrap
+from runner.sandbox.base import Job
+
+HERE = Path(__file__).parent / "inside"
+CHILD = "runner.languages.javascript.inside.child"
+
+
+class JavaScriptProfile:
+    """JavaScript as node runs a CommonJS script: `require` works, `import` statements do not."""
+
+    name = "javascript"
+    executes = False
+    memory_bytes = 0
+
+    def command(self) -> list[str]:
+        """Return the supervisor's command line; it forks, and the fork becomes node."""
+        return ["python3", "-P", "-s", "-B", "-c", _bootstrap()]
+
+    def environment(self, seed: int) -> dict[str, str]:
+        """Return what makes two runs alike; the seed is that of Math.random, and node does not see it here."""
+        return {"BENCHWRIGHT_SEED": str(seed), "NODE_NO_WARNINGS": "1"}
+
+    def prepare(self, job: Job) -> BraceTests:
+        """Return the tests, a script or cases; a scratch snippet stays as it is."""
+        return BraceTests.of(job, "javascript", build_seconds=0.0)
+
+
+@cache
+def _bootstrap() -> str:
+    return bootstrap((CHILD,), {f"{CHILD}.REPORTER": (HERE / "reporter.js").read_text()})
