@@ -17,6 +17,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from runner.languages.python.parsing import parse
 from runner.reproducing.base import FileUnusable, Format, Known, Sample, field, objects
 from runner.sandbox.base import Job, Limits
 
@@ -32,7 +33,7 @@ def scripts(paths: Sequence[Path], limits: Limits) -> Iterator[Sample]:
     for item in objects(path):
         script = field(item, "eval_script", str, path)
         try:
-            tree = ast.parse(script)
+            tree = parse(script)
         except SyntaxError as error:
             raise FileUnusable(f"{path}: eval_script of {item.get('idx')}: {error}") from error
         if imported(tree) <= sys.stdlib_module_names:
@@ -81,7 +82,7 @@ def found(tree: ast.Module, name: str) -> Function | None:
 
 def job_of(script: str, limits: Limits) -> Job:
     """Return the job of a script: its last test function and its block, the rest as the program."""
-    tree = ast.parse(script)
+    tree = parse(script)
     tests = [node for node in tree.body if isinstance(node, FUNCTIONS) and node.name.startswith("test")]
     blocks = [node for node in tree.body if isinstance(node, ast.If) and MAIN in ast.unparse(node.test)]
     if not tests or not blocks:
