@@ -50,14 +50,18 @@ class PreparedTests:
     build_seconds: float = 0.0
 
     def payload(self, run: Sequence[str]) -> bytes:
-        """Return the sheet the program's process reads: instrumented texts, and what to run."""
+        """Return the sheet the program's process reads: instrumented texts, and what to run.
+
+        Of hidden tests no line is ever shown, so the lines of their original are not needed, and putting them back
+        costs more than all else a short run does.
+        """
         made, job = self.made, self.job
         sheet = {
             "name": made.name,
             "source": made.tests.source,
-            "lines": made.tests.lines,
+            "lines": made.tests.lines if job.revealed else [],
             "block": made.block.source,
-            "block_lines": made.block.lines,
+            "block_lines": made.block.lines if job.revealed else [],
             "text": job.tests if job.revealed else "",
             "block_text": job.block if job.revealed or not job.expected else "",
             "scratch": not job.expected,

@@ -112,9 +112,11 @@ def run_tests(sheet: bytes, namespace: Namespace, reporter: Reporter) -> int:
 
 
 def compiled(source: str, lines: list[int], filename: str) -> CodeType:
-    """Return the code of an instrumented text, with the line numbers of the text it was made from."""
+    """Return the code of an instrumented text, with the line numbers of the text it was made from, if they are told."""
+    if not lines:
+        return compile(source, filename, "exec", dont_inherit=True)
     tree = ast.parse(source)
-    for node in ast.walk(tree) if lines else ():
+    for node in ast.walk(tree):
         if isinstance(node, LOCATED):
             node.lineno = node.end_lineno = lines[node.lineno - 1]
             node.col_offset = node.end_col_offset = 0
