@@ -21,6 +21,7 @@ from django.db.models import QuerySet
 
 from runner import boxes, claims, modes, obstacles
 from runner.claims import Claim, ClaimLost, now_plus
+from runner.confirming import to_confirm, to_run_inside
 from runner.events import announce
 from runner.execution import conditions, execute_claimed, measures, put_back, put_back_untried, waited
 from runner.models import Environment, Execution, TestRow
@@ -123,6 +124,7 @@ class Batch:
         self.scope, self.kind, self.token = scope, kind, executions[0].claim
         self.left = {execution.pk: execution for execution in executions}
         self.alone: set[int] = set()
+        self.doubtful: set[int] = set()
         self.finished: list[Finished] = []
         self.saved_at = self.renewed_at = time.monotonic()
 
@@ -152,7 +154,8 @@ class Batch:
             fitting = [
                 execution
                 for execution in self.left.values()
-                if mode == SINGLE or (execution.pk not in self.alone and fits(execution.job, mode))
+                if mode == SINGLE
+                or (execution.pk not in self.alone | self.doubtful and fits(execution.job, mode))
             ]
             if mode == SINGLE:
                 self._run_single(fitting)
@@ -174,6 +177,9 @@ class Batch:
         judgement = judge(measurement, job.expected)
         if waited(measurement, judgement, job):
             self.alone.add(execution.pk)
+            return
+        if to_run_inside(job, measurement) is not None or to_confirm(job, judgement) is not None:
+            self.doubtful.add(execution.pk)  # what confirms it runs beside it, in boxes of its own
             return
         ended = time.monotonic()
         self.finished.append(Finished(execution, measurement, judgement, ended - seconds, ended))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.conf import settings
@@ -13,10 +13,11 @@ from django.db.models.functions import Now
 
 from runner import boxes, claims, obstacles
 from runner.claims import Claim, ClaimLost
+from runner.confirming import Confirmation, confirmed, to_confirm, to_run_inside
 from runner.events import announce
 from runner.models import Execution, TestRow, bounded
 from runner.outcome import Judgement, Measurement, Outcome, judge
-from runner.recording import Recorder
+from runner.recording import Recorder, Unrecorded
 from runner.running import Arrived, Ended, Run, Started
 from runner.sandbox.base import HostUnfit, ImageAbsent, Job, SandboxUnavailable
 from runner.waking import wake
@@ -78,14 +79,32 @@ def _execute(execution: Execution, claim: Claim, *, alone: bool) -> None:
     if repeated:
         recorder.drop()
         recorder = Recorder(execution, claim)
-        measurement = _run(recorder, job, container_name(claim, again=True), alone=True)
+        measurement = _run(recorder, job, container_name(claim, "again"), alone=True)
         judgement = judge(measurement, job.expected)
-    _finish(recorder, measurement, judgement, repeated=repeated or alone)
+    inside = to_run_inside(job, measurement)
+    if inside is not None:
+        recorder.drop()
+        recorder, job = Recorder(execution, claim), inside
+        measurement = _run(recorder, job, container_name(claim, "inside"))
+        measurement = replace(measurement, facts=measurement.facts | {"compared": "inside"})
+        judgement = judge(measurement, job.expected)
+    confirmation = _confirmation(recorder, job, judgement)
+    _finish(recorder, measurement, judgement, confirmation, repeated=repeated or alone)
 
 
-def container_name(claim: Claim, *, again: bool = False) -> str:
-    """Return the container's name, which carries the claim."""
-    return f"benchwright-{claim.token}{'-again' if again else ''}"
+def container_name(claim: Claim, again: str = "") -> str:
+    """Return the container's name, which carries the claim; `again` tells those of one claim apart."""
+    return f"benchwright-{claim.token}{again and '-'}{again}"
+
+
+def _confirmation(recorder: Recorder, job: Job, judgement: Judgement) -> Confirmation | None:
+    """Run one of the job's canaries after it has PASSED; its rows are nobody's."""
+    canary = to_confirm(job, judgement)
+    if canary is None:
+        return None
+    unseen = Unrecorded(recorder.execution, recorder.claim)
+    name = container_name(recorder.claim, "canary")
+    return confirmed(job, canary, lambda changed: _run(unseen, changed, name))
 
 
 def waited(measurement: Measurement, judgement: Judgement, job: Job) -> bool:
@@ -143,7 +162,14 @@ def _measured(measurement: Measurement | None, error: Exception | None) -> Measu
     raise error or SandboxUnavailable("The sandbox ended without a word.")
 
 
-def _finish(recorder: Recorder, measurement: Measurement, judgement: Judgement, *, repeated: bool) -> None:
+def _finish(
+    recorder: Recorder,
+    measurement: Measurement,
+    judgement: Judgement,
+    confirmation: Confirmation | None,
+    *,
+    repeated: bool,
+) -> None:
     """Save the last rows, the outcome and the measurement in one transaction, and give up the claim."""
     execution = recorder.execution
     last = recorder.write_all_but_a_batch(measurement.rows)
@@ -154,7 +180,8 @@ def _finish(recorder: Recorder, measurement: Measurement, judgement: Judgement, 
             claim="",
             lease_end=None,
             finished_at=Now(),
-            facts=conditions(execution, measurement, repeated=repeated),
+            tampered=confirmation is not None and confirmation.tampered,
+            facts=conditions(execution, measurement, repeated=repeated, confirmation=confirmation),
             **recorder.times(),
             **measures(measurement),
         )
@@ -188,7 +215,13 @@ def measures(measurement: Measurement) -> dict[str, Any]:
     }
 
 
-def conditions(execution: Execution, measurement: Measurement, *, repeated: bool) -> dict[str, Any]:
+def conditions(
+    execution: Execution,
+    measurement: Measurement,
+    *,
+    repeated: bool,
+    confirmation: Confirmation | None = None,
+) -> dict[str, Any]:
     """Return under which conditions it ran, so that the outcome can be questioned later."""
     job = execution.job
     ours = {
@@ -198,6 +231,8 @@ def conditions(execution: Execution, measurement: Measurement, *, repeated: bool
         "limits": asdict(job.limits),
         "repeated_alone": repeated,
     }
+    if confirmation is not None:
+        ours["canary"] = confirmation.facts()
     return {**ours, **{name: bounded(str(value), 1000) for name, value in measurement.facts.items()}}
 
 

@@ -94,6 +94,16 @@ class Recorder:
             TestRow.objects.filter(execution=self.execution).delete()
 
 
+class Unrecorded(Recorder):
+    """The rows of a run that is made beside an execution and leaves nothing behind but what is made of it."""
+
+    def started(self, at: float) -> None:
+        """Note nothing: the execution has begun already."""
+
+    def add(self, row: Row, at: float) -> None:
+        """Note nothing."""
+
+
 def stored(execution: Execution, row: Row, number: int) -> TestRow:
     """Return the row as the database keeps it: texts bounded and without what no database stores."""
     return TestRow(

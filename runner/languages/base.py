@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from runner.comparing import Comparator
-from runner.sandbox.base import Job
+from runner.sandbox.base import Canary, Job
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,22 @@ class PlannedAssertion:
     line: int
     comparator: Comparator | None = None
     certain: bool = False
+
+
+class CanaryPlan(NamedTuple):
+    """Whether a job's tests need a canary, and the changes of them that may serve, the most telling first."""
+
+    needed: bool
+    candidates: tuple[Canary, ...]
+
+
+@runtime_checkable
+class Doubting(Protocol):
+    """A language that can make an expectation of its tests wrong."""
+
+    def canaries(self, job: Job) -> CanaryPlan:
+        """Return what may serve as canaries of the job."""
+        ...
 
 
 class Prepared(Protocol):

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from runner.comparing import Exact
-from runner.languages.python.datastyle import data_style, decoys, literal
-from runner.languages.python.inside.plain import written
+from runner.languages.python.datastyle import data_style, literal
+from runner.languages.python.inside.plain import decoys, written
 
 Point = namedtuple("Point", "x y")
 

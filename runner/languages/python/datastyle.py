@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from runner.comparing import Approx, Close, Comparator, Exact, Identical, Truth
 from runner.languages.python.inside.plain import Opaque, TooLarge, form_of, short
 
-DECOYS = 8
 _SINGLE = {None: ("NoneType", "N"), True: ("bool", "n1"), False: ("bool", "n0")}
 _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: lambda a, b: a + b,
@@ -173,54 +172,3 @@ def _is_literal(node: ast.expr) -> bool:
     except NoLiteral:
         return False
     return True
-
-
-def decoys(value: object) -> list[object]:
-    """Return up to `DECOYS` values that differ from a literal in one place each, so that one who equals both is known."""
-    made = [_with(value, path, _other(leaf)) for path, leaf in _leaves(value)]
-    return made[:: max(1, len(made) // DECOYS)][:DECOYS] or [_longer(value)]
-
-
-def _leaves(value: object, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], object]]:
-    """Return the values in a literal that are no list, tuple or dict, each with the keys that lead to it."""
-    if isinstance(value, dict):
-        return [leaf for key, item in value.items() for leaf in _leaves(item, (*path, key))]
-    if isinstance(value, (list, tuple)):
-        return [leaf for key, item in enumerate(value) for leaf in _leaves(item, (*path, key))]
-    return [(path, value)]
-
-
-def _with(value: Any, path: tuple[Any, ...], leaf: object) -> object:
-    """Return the literal with another value at the end of the path."""
-    if not path:
-        return leaf
-    if isinstance(value, dict):
-        return {key: _with(item, path[1:], leaf) if key is path[0] else item for key, item in value.items()}
-    items = [_with(item, path[1:], leaf) if at == path[0] else item for at, item in enumerate(value)]
-    return tuple(items) if isinstance(value, tuple) else items
-
-
-def _other(leaf: object) -> object:
-    """Return a value of the same type that is not equal."""
-    if isinstance(leaf, bool):
-        return not leaf
-    if isinstance(leaf, int):
-        return leaf + 1
-    if isinstance(leaf, complex):
-        return leaf + 1 if leaf + 1 != leaf else 1j
-    if isinstance(leaf, float):
-        return leaf + 1 if leaf + 1 != leaf else 1.5
-    if isinstance(leaf, str):
-        return leaf + "~"
-    if isinstance(leaf, bytes):
-        return leaf + b"~"
-    return _longer(leaf) if leaf is not None else 0
-
-
-def _longer(value: object) -> object:
-    """Return a set or an empty container with something more in it."""
-    if isinstance(value, (set, frozenset)):
-        return {*value, "~"}
-    if isinstance(value, dict):
-        return {**value, "~": 0}
-    return (*value, "~") if isinstance(value, tuple) else [*value, "~"] if isinstance(value, list) else "~"

@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from runner.comparing import Approx, Close, Comparator, Exact, Truth
-from runner.languages.python.datastyle import DataStyle, data_style, decoys, literal
+from runner.languages.python.datastyle import DataStyle, data_style
 from runner.languages.python.inside.plain import hint
 from runner.languages.python.parsing import parse
 
@@ -246,27 +246,26 @@ class _Rewriter(ast.NodeTransformer):
 
     def _check(self, node: ast.Assert, style: DataStyle | None, handle: str) -> ast.stmt:
         """Return the statement that evaluates the assertion and reports it."""
-        exact = style is not None and isinstance(style.comparator, Exact)
         if style is not None and self.outside_process:
             method = "counts" if isinstance(style.comparator, Truth) else "tells"
             hint = _hint(style.comparator) if method == "tells" else []
             return ast.Expr(_call(handle, method, self.builtins.visit(style.value), *hint))
-        if style is not None and exact and isinstance(node.test, ast.Compare):
-            holds = self._equals(node.test, style, handle)
-        else:
-            holds = _call(handle, "holds", _noted(self.builtins.visit(node.test), handle))
+        condition = self.builtins.visit(node.test)
+        asked = _asked(condition, handle)
+        holds = asked or _call(handle, "holds", _noted(condition, handle))
         failed = _call(handle, "failed", *([node.msg] if node.msg is not None else []))
         return ast.If(ast.UnaryOp(ast.Not(), holds), [ast.Raise(failed, None)], [])
 
-    def _equals(self, test: ast.Compare, style: DataStyle, handle: str) -> ast.expr:
-        """Return the call that compares both sides in their order, an opaque value with the decoys too."""
-        flipped = style.value is not test.left
-        wrong = [_node(each) for each in decoys(literal(test.left if flipped else test.comparators[0]))]
-        value = self.builtins.visit(style.value)
-        sides = [test.left, value] if flipped else [value, test.comparators[0]]
-        return _call(
-            handle, "equals", *sides, ast.Constant(flipped), ast.Tuple(list[ast.expr](wrong), ast.Load())
-        )
+
+def _asked(test: ast.expr, handle: str) -> ast.expr | None:
+    """Return the call that asks both sides of `==` or `in`, None for other conditions and where anything may be equal."""
+    if not (isinstance(test, ast.Compare) and len(test.ops) == 1):
+        return None
+    names = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(test)}
+    method = {ast.Eq: "equals", ast.In: "contains"}.get(type(test.ops[0]))
+    if method is None or names & {"ANY", "approx"}:
+        return None
+    return _call(handle, method, test.left, test.comparators[0])
 
 
 class _Builtins(ast.NodeTransformer):
@@ -297,15 +296,15 @@ def _hint(comparator: Comparator) -> list[ast.expr]:
     return [ast.Constant(part) for part in (key, bits, hint(comparator.form, key, bits))]
 
 
-def _node(value: object) -> ast.expr:
+def node_of(value: object) -> ast.expr:
     """Return the expression of a literal."""
     if isinstance(value, (list, tuple)):
-        items = [_node(item) for item in value]
+        items = [node_of(item) for item in value]
         return ast.Tuple(items, ast.Load()) if isinstance(value, tuple) else ast.List(items, ast.Load())
     if isinstance(value, dict):
-        return ast.Dict([_node(key) for key in value], [_node(item) for item in value.values()])
+        return ast.Dict([node_of(key) for key in value], [node_of(item) for item in value.values()])
     if isinstance(value, (set, frozenset)):
-        return ast.Set([_node(item) for item in value])
+        return ast.Set([node_of(item) for item in value])
     return ast.Constant(value)  # type: ignore[arg-type]
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from runner.languages.base import PlannedAssertion
+from runner.languages.base import CanaryPlan, PlannedAssertion
+from runner.languages.python.canary import plan
 from runner.languages.python.instrument import Instrumented, instrument
 from runner.sandbox.base import Job
 
@@ -84,6 +85,10 @@ class PythonProfile:
     def zygote_command(self, mode: str) -> list[str]:
         """Return the same for pid 1 of a bulk container, which forks a process for each sample."""
         return ["python3", "-P", "-s", "-B", "-c", _bootstrap(mode)]
+
+    def canaries(self, job: Job) -> CanaryPlan:
+        """Return the changes of the job's tests that make one expectation wrong."""
+        return plan(job)
 
     def environment(self, seed: int) -> dict[str, str]:
         """Return what makes two runs alike."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 import sys
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable
-from datetime import date, datetime, time, timedelta
+from datetime import MAXYEAR, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from hashlib import blake2s
@@ -29,6 +29,7 @@ FORM_CHARS = 400  # a row with it, every character escaped, is still one row
 NODES = 200_000
 CHARS = 4_000_000
 DEPTH = 60
+DECOYS = 8
 INT_BITS = 1 << 18
 NOTHING = "?"  # the form of what equals no literal
 
@@ -231,3 +232,57 @@ _KINDS: list[tuple[type, Callable[[Any], str] | _Container]] = [
     *((kind, _nothing) for kind in (object, range, deque, date, datetime, time, timedelta, type(len))),
 ]
 _WRITERS = {id(kind): write for kind, write in _KINDS}
+
+
+def decoys(value: object) -> list[object]:
+    """Return up to `DECOYS` values that differ from a plain value in one place each: what equals both equals too much."""
+    leaves = _leaves(value)
+    chosen = leaves[:: max(1, len(leaves) // DECOYS)][:DECOYS]
+    return [_with(value, path, _other(leaf)) for path, leaf in chosen] or [_longer(value)]
+
+
+def _leaves(value: object, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], object]]:
+    """Return the values in a literal that are no list, tuple or dict, each with the keys that lead to it."""
+    if isinstance(value, dict):
+        return [leaf for key, item in value.items() for leaf in _leaves(item, (*path, key))]
+    if isinstance(value, (list, tuple)):
+        return [leaf for key, item in enumerate(value) for leaf in _leaves(item, (*path, key))]
+    return [(path, value)]
+
+
+def _with(value: Any, path: tuple[Any, ...], leaf: object) -> object:
+    """Return the literal with another value at the end of the path."""
+    if not path:
+        return leaf
+    if isinstance(value, dict):
+        return {key: _with(item, path[1:], leaf) if key is path[0] else item for key, item in value.items()}
+    items = [_with(item, path[1:], leaf) if at == path[0] else item for at, item in enumerate(value)]
+    return tuple(items) if isinstance(value, tuple) else items
+
+
+def _other(leaf: object) -> object:
+    """Return a value of the same type that is not equal."""
+    if isinstance(leaf, bool):
+        return not leaf
+    if isinstance(leaf, int):
+        return leaf + 1
+    if isinstance(leaf, complex):
+        return leaf + 1 if leaf + 1 != leaf else 1j
+    if isinstance(leaf, float):
+        return leaf + 1 if leaf + 1 != leaf else 1.5
+    if isinstance(leaf, str):
+        return leaf + "~"
+    if isinstance(leaf, bytes):
+        return leaf + b"~"
+    if isinstance(leaf, date):
+        return leaf + timedelta(days=1) if leaf.year < MAXYEAR else leaf - timedelta(days=1)
+    return _longer(leaf) if leaf is not None else 0
+
+
+def _longer(value: object) -> object:
+    """Return a set or an empty container with something more in it."""
+    if isinstance(value, (set, frozenset)):
+        return {*value, "~"}
+    if isinstance(value, dict):
+        return {**value, "~": 0}
+    return (*value, "~") if isinstance(value, tuple) else [*value, "~"] if isinstance(value, list) else "~"

@@ -20,7 +20,7 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any
 
-from runner.languages.python.inside.plain import hint, written
+from runner.languages.python.inside.plain import decoys, hint, written
 from runner.languages.python.inside.texts import PROGRAM_FILE, TESTS_FILE, line_of, told
 
 ROW_BYTES = 3800  # below PIPE_BUF with tag and line ends, so that one write is one row
@@ -193,6 +193,20 @@ class Test:
         )
 
 
+class Nobody:
+    """Equals nothing and is in nothing but by a lie."""
+
+
+def _equal(one: Any, other: Any, wanted: bool) -> bool:
+    """Return whether both are equal; where they should not be, failing to compare says as much."""
+    try:
+        return bool(one == other)
+    except Exception:
+        if wanted:
+            raise
+        return False
+
+
 class Assertion:
     """One assertion while it is evaluated: notes its operands, says how it came out."""
 
@@ -227,23 +241,35 @@ class Assertion:
         if self.test is not None:
             self.test.row(self, "PASSED", "", [], value)
 
-    def equals(self, left: Any, right: Any, flipped: bool, decoys: tuple[Any, ...]) -> bool:
-        """Return whether both sides are equal; `flipped` says that the literal is the left one.
+    def equals(self, left: Any, right: Any) -> bool:
+        """Return whether both sides are equal, where the process itself must compare.
 
-        A value with an `__eq__` of its own is compared in an order it cannot know, with the literal and with values
+        A side with an `__eq__` of its own is asked, in an order it cannot know, about the other side and about values
         that are wrong, and must tell them apart.
         """
         self.operands = {0: left, 1: right}
-        value, literal = (right, left) if flipped else (left, right)
-        if not written(value).startswith("opaque "):
+        own = [written(side).startswith("opaque ") for side in (left, right)]
+        if not any(own):
             return self.holds(left == right)
-        asked = [(literal, True), *((decoy, False) for decoy in decoys)]
+        wrong: list[object] = [Nobody()]
+        with suppress(Exception):
+            wrong += [] if all(own) else decoys(right if own[0] else left)
+        asked = [(left, right, True)]
+        asked += [(left, other, False) for other in wrong if own[0]]
+        asked += [(other, right, False) for other in wrong if own[1]]
         order = [0 if byte & 1 else byte % len(asked) for byte in urandom(GUESSES)]
-        for other, wanted in [*(asked[place] for place in order), *asked]:
-            said = bool(other == value if flipped else value == other)
-            if said is not wanted:
+        for one, other, wanted in [*(asked[place] for place in order), *asked]:
+            if _equal(one, other, wanted) is not wanted:
                 return self.holds(False)
         return self.holds(True)
+
+    def contains(self, item: Any, container: Any) -> bool:
+        """Return whether the item is in the container, which must not hold what nobody has put there."""
+        self.operands = {0: item, 1: container}
+        there = item in container
+        with suppress(Exception):
+            there = there and Nobody() not in container
+        return self.holds(there)
 
     def holds(self, value: Any) -> bool:
         """Return whether the assertion holds; a row says so if it does."""
