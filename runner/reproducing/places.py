@@ -5,16 +5,19 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 from runner import boxes
-from runner.outcome import Row
+from runner.execution import waited
+from runner.outcome import Measurement, Row, judge
 from runner.reproducing.running import Came, Place
 from runner.sandbox.base import Job, Sandbox, SandboxUnavailable
 from runner.sandbox.containers import MODE as SINGLE
 from runner.sandbox.containers import ColdSandbox
 from runner.sandbox.engine import Engine
 from runner.sandbox.pool import Pool
+from runner.sandbox.reach import fits
 from runner.sandbox.zygote import LANDLOCK, NAMESPACES, Kind, Line
 
 MODES = (LANDLOCK, NAMESPACES, SINGLE)
@@ -26,35 +29,75 @@ SAID = {
 BATCH = 100
 
 
+class Measured(NamedTuple):
+    """What was measured of one of several jobs, or why nothing was."""
+
+    number: int
+    measurement: Measurement | None
+    reason: str = ""
+
+
+class Measuring(Protocol):
+    """Runs jobs and measures."""
+
+    @property
+    def takes(self) -> int:
+        """Return how many jobs it is best given at a time."""
+        ...
+
+    def measure(self, jobs: Sequence[Job]) -> Iterator[Measured]:
+        """Yield what was measured of each job, as they end."""
+        ...
+
+
 @dataclass(frozen=True)
+class Judged:
+    """A place that judges what is measured, as an execution would, without the database."""
+
+    measuring: Measuring
+
+    @property
+    def takes(self) -> int:
+        """Return how many jobs it is best given at a time."""
+        return self.measuring.takes
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Came]:
+        """Yield what came of each job; one whose value could not be compared outside its process runs again inside."""
+        inside = []
+        for number, measurement, reason in self.measuring.measure(jobs):
+            if measurement is not None and measurement.opaque:
+                inside.append(number)
+            else:
+                yield _judged(number, jobs[number], measurement, reason)
+        again = [replace(jobs[number], inside=True) for number in inside]
+        for at, measurement, reason in self.measuring.measure(again) if again else ():
+            yield _judged(inside[at], again[at], measurement, reason)
+
+
 class Boxes:
     """A container for each job."""
 
-    sandbox: Sandbox
-    image: str
-    takes: int = 1
+    takes = 1
 
-    @property
-    def mode(self) -> str:
-        """Return the sandbox's mode."""
-        return self.sandbox.mode
+    def __init__(self, sandbox: Sandbox, image: str) -> None:
+        self.sandbox, self.image = sandbox, image
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Came]:
-        """Yield what came of each job, one after the other."""
+    def measure(self, jobs: Sequence[Job]) -> Iterator[Measured]:
+        """Yield what was measured of each job, one after the other."""
         for number, job in enumerate(jobs):
             name = f"benchwright-reproduce-{secrets.token_hex(8)}"
             try:
-                measured = self.sandbox.run(
+                measurement = self.sandbox.run(
                     job, image=self.image, name=name, on_started=_started, on_row=_unheard
                 )
             except SandboxUnavailable as error:
-                yield Came(number, None, str(error))
+                yield Measured(number, None, str(error))
             else:
-                yield Came(number, measured)
+                yield Measured(number, measurement)
 
 
 class Forks:
-    """A container that forks for each job, renewed by itself."""
+    """A container that forks for each job, renewed by itself; what a fork has not is left to another place."""
 
     takes = BATCH
 
@@ -62,20 +105,28 @@ class Forks:
         self.engine, self.mode, self.image, self.keeper = engine, mode, image, keeper
         self.lines: dict[Kind, Line] = {}
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Came]:
-        """Yield what came of each job; all of them are of one kind."""
-        kind = Kind.of(jobs[0], self.image)
+    def measure(self, jobs: Sequence[Job]) -> Iterator[Measured]:
+        """Yield what was measured of each job; those that fit are of one kind."""
+        left = [number for number, job in enumerate(jobs) if fits(job, self.mode)]
+        for number in set(range(len(jobs))).difference(left):
+            yield Measured(number, None, f"It needs what the mode {self.mode} has not.")
+        if not left:
+            return
+        open_ = set(left)
+        try:
+            for ran in self._line(jobs[left[0]]).run([jobs[number] for number in left]):
+                if ran is not None:
+                    open_.remove(left[ran.place])
+                    yield Measured(left[ran.place], ran.measurement, "Its container ended without a word.")
+        except SandboxUnavailable as error:
+            for number in sorted(open_):
+                yield Measured(number, None, str(error))
+
+    def _line(self, job: Job) -> Line:
+        kind = Kind.of(job, self.image)
         if kind not in self.lines:
             self.lines[kind] = Line(self.engine, self.mode, kind, keeper=self.keeper)
-        left = set(range(len(jobs)))
-        try:
-            for ran in self.lines[kind].run(jobs):
-                if ran is not None:
-                    left.remove(ran.place)
-                    yield Came(ran.place, ran.measurement, "The container ended without a word.")
-        except SandboxUnavailable as error:
-            for number in sorted(left):
-                yield Came(number, None, str(error))
+        return self.lines[kind]
 
     def close(self) -> None:
         """Remove the containers."""
@@ -99,15 +150,31 @@ def places(mode: str, image: str, at_once: int) -> Iterator[Places]:
     with ExitStack() as stack:
         cold = ColdSandbox(engine)
         stack.callback(cold.close)
+        alone = Judged(Boxes(cold, image))
         if mode == SINGLE:
             pool = Pool(engine, {image: 2 * at_once})
             stack.callback(pool.close)
-            yield Places([Boxes(pool, image)] * at_once, Boxes(cold, image), said)
+            yield Places([Judged(Boxes(pool, image))] * at_once, alone, said)
             return
         forks = [Forks(engine, mode, image, cold.keeper) for _ in range(at_once)]
         for each in forks:
             stack.callback(each.close)
-        yield Places(forks, Boxes(cold, image), said)
+        yield Places([Judged(each) for each in forks], alone, said)
+
+
+def _judged(number: int, job: Job, measurement: Measurement | None, reason: str) -> Came:
+    if measurement is None:
+        return Came(number, None, reason=reason)
+    judgement = judge(measurement, job.expected)
+    return Came(
+        number,
+        judgement.outcome,
+        measurement.cpu_seconds,
+        measurement.wall_seconds,
+        measurement.memory_bytes,
+        measurement.facts.get("mode", ""),
+        doubtful=waited(measurement, judgement, job),
+    )
 
 
 def _started() -> None:

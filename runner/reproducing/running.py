@@ -1,4 +1,4 @@
-"""Runs many samples in places of this process, without the database, and gives what came of each as it comes."""
+"""Runs many samples in places of this process and gives what came of each as it comes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from itertools import islice
 from queue import SimpleQueue
 from typing import NamedTuple, Protocol
 
-from runner.execution import waited
-from runner.outcome import Measurement, Outcome, judge
+from runner.outcome import Outcome
 from runner.reproducing.base import Sample
 from runner.sandbox.base import Job
 
@@ -18,20 +17,23 @@ TRIES = 3
 
 
 class Came(NamedTuple):
-    """What came of one of several jobs: its number among them, and what was measured, or why nothing was."""
+    """What came of one of several jobs: its number among them, its outcome, or the reason why there is none.
+
+    `doubtful` says that only the machine's slowness may have decided, so that it is to be run once more, alone.
+    """
 
     number: int
-    measurement: Measurement | None
+    outcome: Outcome | None
+    cpu_seconds: float = 0.0
+    wall_seconds: float = 0.0
+    memory_bytes: int = 0
+    mode: str = ""
     reason: str = ""
+    doubtful: bool = False
 
 
 class Place(Protocol):
     """Where jobs run, one after the other; used by one thread."""
-
-    @property
-    def mode(self) -> str:
-        """Return how programs are kept apart here."""
-        ...
 
     @property
     def takes(self) -> int:
@@ -68,14 +70,14 @@ class Result:
 
 
 def run_all(samples: Iterable[Sample], *, places: Sequence[Place], alone: Place) -> Iterator[Result]:
-    """Yield a result for each sample, as they end; each place runs one job at a time.
+    """Yield a result for each sample, as they end; each place is used by a thread of its own.
 
-    Two kinds are run once more, in `alone`, when all others have ended: those that only the machine's slowness ended
-    (`runner.execution.waited`), as an execution would be, and those for which the provider failed.
+    What could not be run, and what only the machine's slowness may have ended, is run once more in `alone` when all
+    others have ended, as an execution would be.
     """
     again: list[Sample] = []
     for sample, came in _together(samples, places):
-        if came.measurement is None or _waited(sample, came.measurement):
+        if came.outcome is None or came.doubtful:
             again.append(sample)
         else:
             yield _result(sample, came)
@@ -122,30 +124,16 @@ def _together(samples: Iterable[Sample], places: Sequence[Place]) -> Iterator[tu
             thread.join()
 
 
-def _waited(sample: Sample, measurement: Measurement) -> bool:
-    return waited(measurement, judge(measurement, sample.job.expected), sample.job)
-
-
 def _tried(sample: Sample, place: Place) -> Came:
-    """Return what came of a sample at the first try that the provider did not fail, else of the last one."""
+    """Return what came of a sample at the first try that did not fail on our side, else of the last one."""
     came = Came(0, None)
     for _ in range(TRIES):
         (came,) = place.run([sample.job])
-        if came.measurement is not None:
+        if came.outcome is not None:
             break
     return came
 
 
 def _result(sample: Sample, came: Came) -> Result:
-    measured = came.measurement
-    if measured is None:
-        return Result(sample.id, sample.recorded, None, reason=came.reason)
-    return Result(
-        sample.id,
-        sample.recorded,
-        judge(measured, sample.job.expected).outcome,
-        round(measured.cpu_seconds, 4),
-        round(measured.wall_seconds, 4),
-        measured.memory_bytes,
-        measured.facts.get("mode", ""),
-    )
+    measured = round(came.cpu_seconds, 4), round(came.wall_seconds, 4), came.memory_bytes
+    return Result(sample.id, sample.recorded, came.outcome, *measured, mode=came.mode, reason=came.reason)

@@ -22,13 +22,13 @@ def read(path: Path) -> dict[str, str]:
     return {str(item["id"]): str(item["outcome"]) for item in objects(path)}
 
 
-def differing(results: Iterable[Result], earlier: dict[str, str]) -> Iterator[str]:
-    """Yield a line for each sample that came to another outcome, or is not in both."""
+def differing(results: Iterable[Result], earlier: dict[str, str], *, part: bool = False) -> Iterator[str]:
+    """Yield a line for each sample that came to another outcome, or is not in both; `part` of them may be absent now."""
     seen = set()
     for result in results:
         seen.add(result.id)
         before, now = earlier.get(result.id, "absent"), str(result.outcome)
         if before != now:
             yield f"  {result.id}: {before} before, {now} now"
-    for missing in sorted(earlier.keys() - seen):
+    for missing in sorted(earlier.keys() - seen) if not part else ():
         yield f"  {missing}: {earlier[missing]} before, absent now"

@@ -16,15 +16,16 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from runner.environments.building import BuiltImage
-from runner.models import Environment
+from runner.models import Environment, Execution
 from runner.outcome import Measurement, Outcome
 from runner.reproducing import verdicts
 from runner.reproducing.base import FileUnusable, Known, Sample
 from runner.reproducing.formats import FORMATS
-from runner.reproducing.places import Boxes
+from runner.reproducing.places import Boxes, Judged
 from runner.reproducing.reporting import Figure, figures, lines
 from runner.reproducing.repost import job_of, with_new_implementation
 from runner.reproducing.running import Result, run_all
+from runner.reproducing.storing import Stored
 from runner.sandbox.base import Job, Limits, SandboxUnavailable
 from runner.sandbox.pool import Pool
 from tests.runner.fakes import PASSED, TIMED_OUT, FakeSandbox
@@ -150,7 +151,11 @@ def written(folder: Path, files: list[list[dict[str, Any]]]) -> list[Path]:
 
 def ran(samples: Iterator[Sample], pool: Pool, image: BuiltImage) -> list[Result]:
     return list(
-        run_all(samples, places=[Boxes(pool, image.digest)] * 2, alone=Boxes(pool.cold, image.digest))
+        run_all(
+            samples,
+            places=[Judged(Boxes(pool, image.digest))] * 2,
+            alone=Judged(Boxes(pool.cold, image.digest)),
+        )
     )
 
 
@@ -250,13 +255,19 @@ def test_the_new_implementation_stands_behind_the_function_with_its_decorators()
 
 def test_what_the_provider_could_not_run_is_no_verdict():
     unavailable = FakeSandbox(SandboxUnavailable("no engine"))
-    (result,) = run_all([sample()], places=[Boxes(unavailable, "x")], alone=Boxes(unavailable, "x"))
+    (result,) = run_all(
+        [sample()], places=[Judged(Boxes(unavailable, "x"))], alone=Judged(Boxes(unavailable, "x"))
+    )
     assert (result.outcome, result.reason, len(unavailable.names)) == (None, "no engine", 4)
 
 
 def test_a_run_that_only_waited_is_repeated_alone_after_all_others():
     slow, alone = FakeSandbox(TIMED_OUT, PASSED), FakeSandbox(PASSED)
-    found = list(run_all([sample("a"), sample("b")], places=[Boxes(slow, "x")], alone=Boxes(alone, "x")))
+    found = list(
+        run_all(
+            [sample("a"), sample("b")], places=[Judged(Boxes(slow, "x"))], alone=Judged(Boxes(alone, "x"))
+        )
+    )
     assert [(result.id, result.outcome) for result in found] == [("b", Outcome.PASSED), ("a", Outcome.PASSED)]
     assert len(alone.names) == 1
 
@@ -266,7 +277,7 @@ def test_an_error_of_the_reader_ends_the_run():
         yield sample()
         raise FileUnusable("line 2")
 
-    place = Boxes(FakeSandbox(PASSED), "x")
+    place = Judged(Boxes(FakeSandbox(PASSED), "x"))
     with pytest.raises(FileUnusable, match="line 2"):
         list(run_all(broken(), places=[place], alone=place))
 
@@ -318,6 +329,7 @@ def test_two_files_of_results_are_compared_sample_by_sample(tmp_path: Path):
         "  c: absent before, PASSED now",
         "  b: PASSED before, absent now",
     ]
+    assert len(list(verdicts.differing(now, verdicts.read(path), part=True))) == 2
 
 
 @pytest.mark.docker
@@ -340,6 +352,19 @@ def test_the_command_prints_the_table_and_leaves_with_1_where_results_differ(
     assert "Own/0: FAILED before, PASSED now" in said.getvalue()
 
 
+@pytest.mark.docker
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("queue", ["bulk", "interactive"])
+def test_samples_go_the_way_of_the_site_to_the_same_verdicts(queue: str, tmp_path: Path, plain: BuiltImage):
+    environment = Environment.objects.create(name="plain", image_digest=plain.digest, built_at=timezone.now())
+    files, expected = OWN["humaneval-samples"]
+    place = Stored(environment, queue)
+    samples = FORMATS["humaneval-samples"].read(written(tmp_path, files), LIMITS)
+    found = list(run_all(samples, places=[place], alone=place))
+    assert {result.id: result.passed for result in found} == expected
+    assert Execution.objects.filter(queue=queue, state="finished").count() == len(expected)
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("arguments", "said"),
@@ -356,6 +381,6 @@ def test_the_command_says_what_to_do(arguments: tuple[str, ...], said: str):
 
 def test_a_measurement_is_summed_up_as_it_was_measured():
     measured: Measurement = replace(PASSED, cpu_seconds=0.25, memory_bytes=5)
-    place = Boxes(FakeSandbox(measured), "x")
+    place = Judged(Boxes(FakeSandbox(measured), "x"))
     (found,) = run_all([sample()], places=[place], alone=place)
     assert (found.cpu_seconds, found.memory_bytes, found.mode) == (0.25, 5, "fake")

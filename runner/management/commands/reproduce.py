@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import sys
 import time
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from runner.models import Environment
+from runner import boxes, modes
+from runner.models import Environment, Execution
 from runner.reproducing import verdicts
 from runner.reproducing.base import FileUnusable, Format
 from runner.reproducing.formats import FORMATS
-from runner.reproducing.places import MODES, places
+from runner.reproducing.places import Places, places
 from runner.reproducing.reporting import figures, limit_text, lines
 from runner.reproducing.running import Result, run_all
+from runner.reproducing.storing import Stored
 from runner.sandbox.base import Limits, SandboxUnavailable
 
 SAY_EVERY_SECONDS = 10.0
@@ -53,7 +56,18 @@ class Command(BaseCommand):
             type=float,
             help="CPU limit of a program; wall time is twice that and one second",
         )
-        parser.add_argument("--mode", choices=MODES, default=MODES[0], help="how programs are kept apart")
+        parser.add_argument(
+            "--mode",
+            choices=modes.SETTINGS,
+            default=modes.AUTO,
+            help="how programs are kept apart (auto: best here)",
+        )
+        parser.add_argument(
+            "--store",
+            choices=Execution.Queue.values,
+            metavar="QUEUE",
+            help="run them as executions of this queue (bulk or interactive), which stay in the database",
+        )
         parser.add_argument("--environment", help="name of the environment to run in")
         parser.add_argument("--every", type=int, default=1, metavar="N", help="run each N-th sample only")
         parser.add_argument(
@@ -75,7 +89,11 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         for line in lines(form, results, limits):
             self.stdout.write(line)
-        differ = list(verdicts.differing(results, earlier)) if earlier is not None else []
+        differ = (
+            list(verdicts.differing(results, earlier, part=options["every"] > 1))
+            if earlier is not None
+            else []
+        )
         if earlier is not None:
             self.stdout.write("\n".join([f"{len(differ)} differ from {options['against']}", *differ]))
         whole = [figure for figure in figures(form, results) if figure.is_whole]
@@ -91,6 +109,8 @@ class Command(BaseCommand):
         for path in options["files"]:
             if not path.is_file():
                 raise CommandError(f"{path} is no file.")
+        if options["store"] and options["mode"] != modes.AUTO:
+            raise CommandError("With --store, RUNNER_BULK_MODE says the mode of bulk work.")
         if options["every"] < 1 or options["at_once"] < 1 or (options["limit_seconds"] or 1) <= 0:
             raise CommandError("--every, --at-once and --limit-seconds are above 0.")
 
@@ -103,7 +123,7 @@ class Command(BaseCommand):
         facts: dict[str, Any] = {"limit": limit_text(limits), "image": image, "seed": 0}
         with ExitStack() as stack:
             out = stack.enter_context(options["out"].open("w")) if options["out"] else None
-            held = stack.enter_context(places(options["mode"], image, options["at_once"]))
+            held = stack.enter_context(_places(environment, options))
             for line in _conditions(form, options["files"], environment, held.said):
                 self.stdout.write(line)
             results = []
@@ -126,6 +146,22 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{count:,} samples in {seconds:.1f} s, {count / max(seconds, 1e-9):.1f} per second\n"
         )
+
+
+@contextmanager
+def _places(environment: Environment, options: dict[str, Any]) -> Iterator[Places]:
+    """Lend the places that the options ask for. Raises SandboxUnavailable."""
+    if options["store"]:
+        atexit.register(boxes.close)
+        boxes.keep_warm()
+        place = Stored(environment, options["store"])
+        said = f"as executions of the queue {place.queue}, scope {place.scope}; {options['at_once']} at once"
+        yield Places([place] * options["at_once"], place, said)
+        return
+    image = environment.image_digest
+    mode = modes.chain(image)[0] if options["mode"] == modes.AUTO else options["mode"]
+    with places(mode, image, options["at_once"]) as held:
+        yield held
 
 
 def _environment(name: str) -> Environment:
