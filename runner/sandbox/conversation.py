@@ -139,15 +139,18 @@ class Conversation:
             row = row_of(said, self.job, self.planned)
             if row is not None:
                 self.opaque |= undecided(said, self.planned)
-                self._add(row)
+                self._add(row, believed=said["outcome"] == row.outcome)
 
-    def _add(self, row: Row) -> None:
-        """Keep a row; a test is over with its first failing assertion, also where its process did not know and went on."""
+    def _add(self, row: Row, *, believed: bool = True) -> None:
+        """Keep a row; a test is over with its first failing assertion, also where its process did not know and went on.
+
+        `believed` says that the process knew: how the test ends then is its own word, be it that it has left.
+        """
         if row.test in self.failed:
             if row.assertion is not None:
                 return
             row = replace(row, outcome=Outcome.FAILED)
-        elif row.assertion is not None and row.outcome is Outcome.FAILED:
+        elif row.assertion is not None and row.outcome is Outcome.FAILED and not believed:
             self.failed.add(row.test)
         if row.assertion is None:
             self.done.add(row.test)
