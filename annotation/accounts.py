@@ -75,20 +75,24 @@ def next_pseudonym(role: Role) -> str:
 
 def change_role(person: User, role: Role, *, by: User) -> None:
     """Give an account another role; its pseudonym stays. Raises AccountRefused for one's own and for the last admin."""
-    _refuse_own_or_last(person, by, leaves_admin=role != Role.ADMIN)
-    before = person.role
-    person.role = role
-    person.is_staff = person.is_superuser = role == Role.ADMIN
-    person.save(update_fields=["role", "is_staff", "is_superuser"])
-    audit(by, "change role", f"user:{person.pk}", before=before, after=str(role))
+    with transaction.atomic():
+        _lock_admins()
+        _refuse_own_or_last(person, by, leaves_admin=role != Role.ADMIN)
+        before = person.role
+        person.role = role
+        person.is_staff = person.is_superuser = role == Role.ADMIN
+        person.save(update_fields=["role", "is_staff", "is_superuser"])
+        audit(by, "change role", f"user:{person.pk}", before=before, after=str(role))
 
 
 def set_active(person: User, *, active: bool, by: User) -> None:
     """Let an account in or keep it out; its work stays where it is. Raises AccountRefused like `change_role`."""
-    _refuse_own_or_last(person, by, leaves_admin=not active)
-    person.is_active = active
-    person.save(update_fields=["is_active"])
-    audit(by, "activate account" if active else "deactivate account", f"user:{person.pk}")
+    with transaction.atomic():
+        _lock_admins()
+        _refuse_own_or_last(person, by, leaves_admin=not active)
+        person.is_active = active
+        person.save(update_fields=["is_active"])
+        audit(by, "activate account" if active else "deactivate account", f"user:{person.pk}")
     if not active:
         close_sockets(person.pk)
 
@@ -112,6 +116,14 @@ def one_time_password() -> str:
     """Return 16 letters and digits in groups of four, easy to read out: no 0, O, 1, l or I; 92 bits."""
     letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
     return "-".join("".join(secrets.choice(letters) for _ in range(4)) for _ in range(4))
+
+
+def _lock_admins() -> None:
+    """Hold every admin's row until the transaction ends: two who demote each other at once go one after the other.
+
+    SQLite, which locks no rows, has taken its one write lock with the transaction.
+    """
+    list(User.objects.select_for_update().filter(role=Role.ADMIN).order_by("pk").values_list("pk"))
 
 
 def _refuse_own_or_last(person: User, by: User, *, leaves_admin: bool) -> None:

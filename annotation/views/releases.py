@@ -82,7 +82,7 @@ def release_freeze(request: HttpRequest, name: str, number: str) -> HttpResponse
         return _draft_page(request, found, closed.report, status=409)
     except (DraftRefused, NumberRefused) as refused:
         messages.error(request, str(refused))
-    return redirect(address_of(found))
+    return redirect(address_of(found) if Release.objects.filter(pk=found.pk).exists() else "releases")
 
 
 @require_POST

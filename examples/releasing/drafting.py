@@ -91,8 +91,11 @@ def discard(release: Release, *, by: Any) -> None:
 
 def lock_draft(release: Release) -> None:
     """Hold the draft until the transaction ends, so that nobody changes or freezes it meanwhile. Raises DraftRefused."""
-    if not Release.objects.select_for_update().filter(pk=release.pk, state=Release.State.DRAFT).exists():
-        raise DraftRefused(f"{release} is no draft any more.")
+    found = Release.objects.select_for_update().filter(pk=release.pk).first()
+    if found is None:
+        raise DraftRefused(f"{release} is gone: somebody has discarded the draft.")
+    if found.state == Release.State.FROZEN:
+        raise DraftRefused(f"{release} is frozen already: somebody was faster.")
 
 
 def batched(values: Sequence[int], size: int) -> Iterable[Sequence[int]]:

@@ -61,10 +61,11 @@ def freeze(release: Release, *, by: Any, people: HumanRecord) -> Release:
     """Freeze a draft and return it.
 
     Lines are written in short batches while it is still a draft; then, in one transaction, the files are stored and
-    the state changes, provided that nobody touched the draft meanwhile. Raises GateClosed, NumberRefused, DraftRefused.
+    the state changes, provided that nobody touched the draft meanwhile. Of two who freeze at once the slower is refused.
+    Raises GateClosed, NumberRefused, DraftRefused.
     """
-    if release.state != Release.State.DRAFT:
-        raise DraftRefused(f"{release} is no draft any more.")
+    with transaction.atomic():
+        lock_draft(release)
     must_grow(release.number, _published(release))
     report = gate_report(release, people)
     if not report.is_open:
@@ -77,7 +78,8 @@ def freeze(release: Release, *, by: Any, people: HumanRecord) -> Release:
 
 
 def _published(release: Release) -> list[str]:
-    return list(Release.objects.frozen().filter(name=release.name).values_list("number", flat=True))
+    others = Release.objects.frozen().filter(name=release.name).exclude(pk=release.pk)
+    return list(others.values_list("number", flat=True))
 
 
 class Written(NamedTuple):
@@ -88,7 +90,7 @@ class Written(NamedTuple):
 
 
 def _write_lines(release: Release) -> Written:
-    """Write every item's line and hash, in short batches."""
+    """Write every item's line and hash, in short batches. Raises DraftRefused once it is no draft any more."""
     digest = hashlib.sha256()
     texts = {split.pk: SplitText(split) for split in release.splits.all()}
     items = release.items.select_related("version__example__dataset", "version__environment", "split")
@@ -97,7 +99,9 @@ def _write_lines(release: Release) -> Written:
             item.line = release_line(item, release)
             item.sha256 = texts[item.split_id].add(item.line)
             digest.update(repr((item.pk, item.split_id, item.position, item.sha256)).encode())
-        ReleaseItem.objects.bulk_update(batch, ["line", "sha256"])
+        with transaction.atomic():
+            lock_draft(release)
+            ReleaseItem.objects.bulk_update(batch, ["line", "sha256"])
     return Written(list(texts.values()), digest.hexdigest())
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-from django.db import IntegrityError
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
+import pytest
+from django.db import IntegrityError, connection
+
+from annotation import accounts
 from annotation.accounts import (
     AccountRefused,
     change_role,
@@ -13,6 +18,7 @@ from annotation.accounts import (
     reset_password,
     set_active,
 )
+from annotation.models import User
 from annotation.tokens import make_token
 from config.access import Role
 from examples.models import AuditEntry
@@ -49,6 +55,41 @@ def test_the_last_admin_who_can_sign_in_stays(admin_user):
     set_active(other, active=False, by=admin_user)
     with pytest.raises(AccountRefused, match="last admin"):
         change_role(admin_user, Role.READER, by=other)
+
+
+DEMOTIONS = {
+    "another role": lambda person, by: change_role(person, Role.READER, by=by),
+    "locked out": lambda person, by: set_active(person, active=False, by=by),
+}
+
+
+@pytest.mark.parametrize("how", DEMOTIONS)
+def test_two_admins_who_demote_each_other_at_once_leave_one(either_database, how, monkeypatch):
+    """Each has looked before either has written, wherever looking does not wait for the other."""
+    admins = [create_account(username=name, role=Role.ADMIN, password=None) for name in ("one", "two")]
+    honest, looked = accounts._refuse_own_or_last, threading.Barrier(2)
+
+    def look(*arguments, **named):
+        honest(*arguments, **named)
+        with suppress(threading.BrokenBarrierError):
+            looked.wait(0.5)
+
+    monkeypatch.setattr(accounts, "_refuse_own_or_last", look)
+
+    def demote(at: int) -> str:
+        try:
+            DEMOTIONS[how](User.objects.get(pk=admins[1 - at].pk), User.objects.get(pk=admins[at].pk))
+        except AccountRefused as refused:
+            return str(refused)
+        finally:
+            connection.close()
+        return "done"
+
+    with ThreadPoolExecutor(2) as pool:
+        said = sorted(pool.map(demote, range(2)))
+    assert User.objects.filter(role=Role.ADMIN, is_active=True).count() == 1
+    assert said[1] == "done"
+    assert "last admin" in said[0]
 
 
 def test_a_one_time_password_leads_nowhere_but_to_a_new_one(client, ann, admin_user):

@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.contrib.messages import get_messages
+from django.db import IntegrityError, connection, transaction
+from django.test import Client
 
 from annotation import evidence
 from annotation.models import Adjudication, Attempt, Verdict
-from examples.models import Check, Release, ReleaseFile, ReleaseItem, Split
+from examples.models import AuditEntry, Check, Release, ReleaseFile, ReleaseItem, Split
 from examples.releasing import freezing
 from examples.releasing.download import file_chunks, sums, tar_chunks
 from examples.releasing.drafting import DraftRefused, discard, leave_out
@@ -121,6 +125,56 @@ def test_a_draft_that_changes_while_it_is_frozen_stays_a_draft(
         freeze(release, by=curator, people=evidence)
     assert Release.objects.get().state == Release.State.DRAFT
     assert not ReleaseFile.objects.exists()
+
+
+@pytest.mark.parametrize("second", ["writes lines", "has written them", "looks"])
+def test_two_who_freeze_at_once_end_in_one_frozen_release_and_a_word_to_the_other(
+    either_database, second, request, monkeypatch, client
+):
+    """The second is held up at some point, which both have reached, until the first is done."""
+    request.getfixturevalue("solved_versions")
+    draft = request.getfixturevalue("make_draft")()
+    curator = request.getfixturevalue("curator")
+    place = {"writes lines": "gate_report", "has written them": "_files", "looks": "must_grow"}[second]
+    honest = getattr(freezing, place)
+    there, first_done, come_by = threading.Barrier(2), threading.Event(), set()
+
+    def held_up(*arguments):
+        if place != "must_grow":
+            found = honest(*arguments)
+        if threading.get_ident() not in come_by:
+            come_by.add(threading.get_ident())
+            if there.wait(20) == 0:
+                assert first_done.wait(20)
+        return honest(*arguments) if place == "must_grow" else found
+
+    monkeypatch.setattr(freezing, place, held_up)
+
+    def press(_: int) -> tuple[int, str]:
+        browser = Client(raise_request_exception=False)
+        browser.force_login(curator, backend="django.contrib.auth.backends.ModelBackend")
+        try:
+            answer = browser.post(f"/releases/solved/{draft.number}/freeze/")
+            first_done.set()
+            return answer.status_code, "".join(str(each) for each in get_messages(answer.wsgi_request))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(press, range(2)))
+    draft.refresh_from_db()
+    assert draft.state == Release.State.FROZEN
+    assert [status for status, _ in answers] == [302, 302]
+    assert sorted(said for _, said in answers) == ["", "solved 1.0.0 is frozen already: somebody was faster."]
+    assert sorted(file.name for file in draft.files.all())[0] == "LICENSES.md"
+    assert AuditEntry.objects.filter(action="release frozen").count() == 1
+
+
+def test_a_draft_that_somebody_discarded_is_gone_and_not_frozen(solved_versions, make_draft, curator):
+    stale = make_draft()
+    discard(Release.objects.get(pk=stale.pk), by=curator)
+    with pytest.raises(DraftRefused, match="gone"):
+        freeze(stale, by=curator, people=evidence)
 
 
 def test_human_numbers_stay_as_they_were_at_the_freeze(frozen):
