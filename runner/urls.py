@@ -6,4 +6,7 @@ from django.urls import path
 
 from runner import views
 
-urlpatterns = [path("healthz", views.healthz, name="healthz")]
+urlpatterns = [
+    path("healthz", views.healthz, name="healthz"),
+    path("operations/", views.operations, name="operations"),
+]

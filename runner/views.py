@@ -1,13 +1,16 @@
-"""Whether the site is well, for monitors; nothing here reaches the Docker engine."""
+"""Whether the site is well, for monitors, and how the runner stands, for people; nothing here reaches the engine."""
 
 from __future__ import annotations
 
 from django.db import DatabaseError
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from config import cache
+from config.access import curator_required
+from config.http import HttpRequest, render_page
+from runner.operations import operations as look
 from runner.workers import BROKER_AWAY, engine_trouble
 
 WELL = "ok"
@@ -29,3 +32,10 @@ def healthz(request: HttpRequest) -> JsonResponse:  # noqa: ARG001 - the signatu
 def _broker() -> str:
     """Return "ok", or that the broker does not answer, without its own words, which may name hosts."""
     return WELL if cache.answers() else "does not answer"
+
+
+@require_GET
+@curator_required
+def operations(request: HttpRequest) -> HttpResponse:
+    """Show queues, workers, images, failures and times; the page asks again every few seconds."""
+    return render_page(request, "runner/operations.html", {"now": look()}, partial="runner/_operations.html")

@@ -205,7 +205,7 @@ def ask(image: str, count: int = COUNT) -> None:
     )
     for number in range(count):
         kind = MIX[number * 7 % len(MIX)]
-        wall = 1.0 if kind == "sleeps" else 8.0
+        wall = 1.0 if kind == "sleeps" else 40.0
         limits = Limits(cpu_seconds=1.0, wall_seconds=wall, memory_bytes=256 << 20)
         job = Job(PROGRAMS[kind], TESTS, ("test_small", "test_large"), limits)
         queue = "bulk" if number % 3 == 2 else "interactive"

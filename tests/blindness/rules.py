@@ -170,6 +170,8 @@ RULES: dict[str, Rule] = {
     "retire_example": Rule(CURATES, _example),
     "set_licence": Rule(CURATES, _example),
     "kit": Rule(CURATES),
+    "operations": Rule(CURATES),
+    "try_again": Rule(CURATES, lambda world: {"pk": world.check_execution.pk}),
     # Django's admin lets anybody sign out; its sign-in leads to ours.
     "admin:logout": Rule(EVERYBODY),
     # Releases

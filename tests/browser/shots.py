@@ -60,6 +60,7 @@ NO_PAGE = frozenset(
         "dataset_export",
         "adjudicate",
         "token_revoke",
+        "try_again",
         "healthz",
         "examples_progress",
         "examples_act",

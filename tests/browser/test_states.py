@@ -26,7 +26,7 @@ from examples.importing.store import store_stream
 from examples.models import Example, ImportReport, Version
 from examples.proposing import propose_version
 from examples.releasing.drafting import DraftPlan, SplitPlan, draft_release
-from runner.models import Execution, Worker
+from runner.models import Environment, Execution, Fault, Worker
 from runner.outcome import Outcome
 from tests.annotation.factories import RIGHT, SOURCE, WRONG, finish, leave_unjudged
 from tests.annotation.factories import make_study as make_open_study
@@ -286,6 +286,52 @@ def test_a_curators_pages_hold_in_every_state(
         expect(page.locator(".err, .note.bad").first).to_be_visible()
         eye.look(page, name)
     assert eye.troubles == []
+
+
+def test_the_operations_page_holds_with_nothing_and_with_trouble(
+    page: Page, go: Go, eye: Eye, sign_in: Enter, curator: User
+) -> None:
+    sign_in(page, curator)
+    go("/operations/", "operations-empty")
+    troubled_operations()
+    expect(page.locator("#operations")).to_contain_text("executes nothing")  # it renews itself
+    eye.look(page, "operations")
+    page.get_by_role("button", name="Try execution").first.click()
+    expect(page.locator("#messages")).to_contain_text("queued again")
+    assert eye.troubles == []
+
+
+def troubled_operations() -> None:
+    """Let one host work and one not, and executions have ended in every way."""
+    now, digest = timezone.now(), "sha256:" + "5e" * 32
+    environment = Environment.objects.create(
+        name="plain", image_digest=digest, built_at=now, size_bytes=125_000_000
+    )
+    facts = {"host": "north", "engine": "20.10.24", "kernel": "6.1.0", "waiting": {digest: 4}}
+    facts |= {
+        "images": {digest: 1},
+        "modes": {"zygote": "yes", "zygote-userns": "AppArmor forbids it", "single": "yes"},
+    }
+    seen = now + timedelta(hours=1)
+    queues = ["interactive", "bulk"]
+    Worker.objects.create(name="north-1", queues=queues, boot="a", seen_at=seen, facts=facts)
+    trouble = "Listing boxes: no engine can be reached (Connection refused)."
+    south = {"host": "south", "images": {}}
+    Worker.objects.create(
+        name="south-1", queues=queues, boot="b", seen_at=seen, engine_error=trouble, facts=south
+    )
+    for number in range(12):
+        asked, begun = now - timedelta(milliseconds=80), now - timedelta(milliseconds=40)
+        times = {"created_at": asked, "leased_at": begun, "started_at": begun, "first_row_at": now}
+        times |= {"finished_at": now}
+        ended: dict[str, Any] = {"state": "finished", "outcome": "PASSED", **times} if number % 4 else {}
+        lost = {"state": "unjudged", "reason": trouble, "finished_at": now}
+        execution = Execution.objects.create(
+            environment=environment, queue=queues[number % 2], job_data={}, **(ended or lost)
+        )
+        if not ended:
+            Fault.objects.create(execution=execution, host="south", reason=trouble, last=True)
+    Execution.objects.create(environment=environment, queue="bulk", job_data={})
 
 
 def site_of(page: Page) -> str:
