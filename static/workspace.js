@@ -253,9 +253,8 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // The page says at once that something runs; with a socket that is all until the server tells more.
   document.addEventListener("htmx:beforeRequest", event => {
-    const panel = element("execution")
-    if (event.detail.requestConfig?.verb !== "post" || !event.detail.requestConfig.parameters.key || !panel) return
-    panel.dataset.running = "true"
+    if (event.detail.requestConfig?.verb !== "post" || event.detail.target?.id !== "execution") return
+    event.detail.target.dataset.running = "true"
     lastNews = performance.now()
   })
   for (const name of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) {

@@ -176,6 +176,7 @@ def test_an_answer_that_comes_after_the_outcome_does_not_hide_it(
 ) -> None:
     kept: list[tuple[Route, APIResponse]] = []
     page.route("**/run/", lambda route: kept.append((route, route.fetch())))
+    page.evaluate("document.dispatchEvent(new Event('htmx:wsClose'))")  # so that the answer holds a panel
     write(page, RIGHT)
     page.keyboard.press("Control+Enter")
     expect(page.locator(".tests li.ok")).to_have_count(1, timeout=20_000)
@@ -186,6 +187,29 @@ def test_an_answer_that_comes_after_the_outcome_does_not_hide_it(
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     expect(page.locator("#execution")).to_have_attribute("data-running", "false")
     expect(page.locator(".tests li.ok")).to_have_count(1)
+
+
+@pytest.mark.docker
+def test_with_a_socket_the_page_says_at_once_that_something_runs(
+    page: Page, opened: Attempt, worker: Environment
+) -> None:
+    kept: list[Route] = []
+    page.route("**/run/", lambda route: kept.append(route))
+    write(page, RIGHT)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#execution")).to_have_attribute("data-running", "true")
+    with page.expect_response("**/run/") as answer:
+        kept[0].continue_()
+    assert answer.value.status == 204
+    expect(page.locator(".tests li.ok")).to_have_count(1, timeout=20_000)
+    expect(page.locator("#execution")).to_have_attribute("data-running", "false")
+
+
+def test_a_run_that_cannot_be_asked_for_does_not_seem_to_run(page: Page, opened: Attempt) -> None:
+    page.route("**/run/", lambda route: route.abort())
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("alert")).to_contain_text("could not be reached")
+    expect(page.locator("#execution")).to_have_attribute("data-running", "false")
 
 
 def test_a_draft_survives_reload_and_a_second_sign_in(
