@@ -6,7 +6,7 @@ from django.db import IntegrityError, transaction
 
 from annotation.attempts import AttemptOver, Refused
 from annotation.models import Attempt, Draft
-from examples.assembly import starting_answer
+from examples.languages.ways import ways
 
 CODE_LIMIT = 200_000
 
@@ -25,7 +25,8 @@ def current_draft(attempt: Attempt) -> Draft:
     if stored:
         return stored
     version = attempt.slot.version
-    return Draft(attempt=attempt, revision=0, function=starting_answer(version.context, version.gap))
+    answer = ways(version.language).starting_answer(version.context, version.gap)
+    return Draft(attempt=attempt, revision=0, function=answer)
 
 
 def save_draft(attempt: Attempt, *, function: str, module: str, base_revision: int) -> Draft:

@@ -20,7 +20,7 @@ from runner.models import Execution, TestRow
 from runner.outcome import Outcome
 from runner.queueing import REPLACED
 
-PLACE = re.compile(r"\(solution\.py, line (\d+)\)$")
+PLACE = re.compile(r"\(solution\.\w+, line (\d+)\)$")
 # What the history shows of a run: of many runs neither code nor output is fetched.
 IN_HISTORY = (
     "number",

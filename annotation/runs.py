@@ -13,8 +13,9 @@ from annotation.attempts import AttemptOver, Refused, settle, submissions_of
 from annotation.beats import is_paused
 from annotation.drafts import refuse_unfit
 from annotation.models import Attempt, Run, Study
-from examples.assembly import Answer, Assembled, Origin, assemble
+from examples.assembly import Answer, Assembled, Origin
 from examples.jobs import full_job, scratch_job, visible_job, visible_of
+from examples.languages.ways import ways
 from runner.models import Execution
 from runner.queueing import enqueue
 from runner.sandbox.base import Job
@@ -144,7 +145,7 @@ def _program(attempt: Attempt, kind: Run.Kind, answer: Answer, snippet: str) -> 
     """Return the assembled program and the job for a kind of run."""
     version = attempt.slot.version
     names = visible_of(version).expected if attempt.slot.study.shows_visible_tests else ()
-    assembled = assemble(version.context, version.gap, answer, tests=names)
+    assembled = ways(version.language).assemble(version.context, version.gap, answer, tests=names)
     if kind == Run.Kind.SUBMISSION:
         return assembled, full_job(version, assembled.program)
     if kind == Run.Kind.VISIBLE:

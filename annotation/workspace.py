@@ -8,10 +8,10 @@ from functools import lru_cache
 from annotation.models import Attempt, AttemptQuerySet
 from config.access import Person
 from examples.jobs import segments_of
-from examples.languages.python.opening import open_context
+from examples.languages.ways import ways
 from examples.masking import PLACEHOLDER, test_source
 from examples.models import Version
-from examples.visible import VisiblePart, assertion_lines, visible_part
+from examples.visible import VisiblePart
 
 
 def own_attempts(person: Person) -> AttemptQuerySet:
@@ -37,17 +37,17 @@ class ContextView:
 
 def context_view(version: Version) -> ContextView:
     """Return the context with its open line taken out, and where the function's header stands."""
-    opening = open_context(version.context, version.gap)
+    first = ways(version.language).first_line(version.context, version.gap) + 1
     data = version.context.encode()
     line = data[: version.gap].count(b"\n") + 1
     lines = version.context.split("\n")
     open_line = lines[line - 1]
     if not open_line.strip():
         del lines[line - 1]
-        return ContextView("\n".join(lines), f"{opening.first + 1}-{line - 1}", line - 1)
+        return ContextView("\n".join(lines), f"{first}-{line - 1}", line - 1)
     if open_line.rstrip().endswith(PLACEHOLDER):
         lines[line - 1] = open_line.rstrip().removesuffix(PLACEHOLDER)
-    return ContextView("\n".join(lines), f"{opening.first + 1}-{line}", line)
+    return ContextView("\n".join(lines), f"{first}-{line}", line)
 
 
 @dataclass(frozen=True)
@@ -75,24 +75,18 @@ class ShownTests:
 
 def shown_tests(version: Version) -> ShownTests:
     """Return what an annotator sees of the version's tests."""
-    return _shown(test_source(segments_of(version)), tuple(version.expected), version.block, version.visible)
+    tests = test_source(segments_of(version))
+    return _shown(version.language, tests, tuple(version.expected), version.block, version.visible)
 
 
 @lru_cache(maxsize=256)
-def _shown(tests: str, expected: tuple[str, ...], block: str, count: int) -> ShownTests:
+def _shown(language: str, tests: str, expected: tuple[str, ...], block: str, count: int) -> ShownTests:
     """Return the same for the same tests; parsed once, since every row that arrives asks again."""
-    part = visible_part(tests, expected, block, count=count)
-    lines = part.text.split("\n")
+    its = ways(language)
+    part = its.visible_part(tests, expected, block, count=count)
     found = tuple(
-        Expectation(test, _source(lines[first - 1 : last]), first, last)
-        for test, spans in assertion_lines(part.text, part.expected).items()
+        Expectation(test, its.shown(part.text, first, last), first, last)
+        for test, spans in its.assertion_lines(part.text, part.expected).items()
         for first, last in spans
     )
     return ShownTests(part, found)
-
-
-def _source(lines: list[str]) -> str:
-    """Return an assertion's source without its indentation, and without the word assert where that begins it."""
-    width = len(lines[0]) - len(lines[0].lstrip())
-    text = "\n".join(line[width:] if not line[:width].strip() else line for line in lines)
-    return text.removeprefix("assert ").rstrip()

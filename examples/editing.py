@@ -10,6 +10,7 @@ from typing import Any
 from examples.importing.base import content_hash, segments_as_json
 from examples.jobs import segments_of
 from examples.languages.python import source as python
+from examples.languages.ways import ways
 from examples.masking import (
     MaskingError,
     Segment,
@@ -95,6 +96,10 @@ def indentation_of(version: Version) -> str:
 
 def prepare(version: Version, edit: Edit) -> Proposal:
     """Return what would become of the version by this edit; the context stays as it is. Raises EditInvalid."""
+    its = ways(version.language)
+    if not its.editable:
+        said = f"A version in {its.title} is changed where it came from: import it again under the same key."
+        raise EditInvalid({"reference": said})
     before = edit_of(version)
     edit = replace(
         edit,

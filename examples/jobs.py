@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
+from examples.checking.canaries import canaries_of
+from examples.languages.ways import ways
 from examples.masking import Segment, fill, test_source
 from examples.models import Version
-from examples.visible import VisiblePart, visible_part
+from examples.visible import VisiblePart
 from runner.sandbox.base import Job, Limits
 
 # The one limit rule (design.md, Runner): clamp(10 x reference CPU, 1 s, 10 s) unless the dataset states its own.
 FACTOR, SHORTEST, LONGEST = 10, 1.0, 10.0
-EMPTY_BODY = "..."
 
 
 def cpu_limit(reference_cpu_seconds: float, own: float | None) -> float:
@@ -34,13 +35,15 @@ def segments_of(version: Version) -> tuple[Segment, ...]:
 def visible_of(version: Version) -> VisiblePart:
     """Return the part of the version's tests that an annotator sees."""
     tests = test_source(segments_of(version))
-    return _visible_part(tests, tuple(version.expected), version.block, version.visible)
+    return _visible_part(version.language, tests, tuple(version.expected), version.block, version.visible)
 
 
 @lru_cache(maxsize=256)
-def _visible_part(tests: str, expected: tuple[str, ...], block: str, count: int) -> VisiblePart:
+def _visible_part(
+    language: str, tests: str, expected: tuple[str, ...], block: str, count: int
+) -> VisiblePart:
     """Cut the tests once a process: every page, run and frame of an attempt asks for the same part."""
-    return visible_part(tests, expected, block, count=count)
+    return ways(language).visible_part(tests, expected, block, count=count)
 
 
 def reference_program(version: Version) -> str:
@@ -49,12 +52,12 @@ def reference_program(version: Version) -> str:
 
 
 def empty_program(version: Version) -> str:
-    """Return the context with nothing but `...` in its gap."""
-    return fill(version.context, version.gap, EMPTY_BODY)
+    """Return the context with a body in its gap that does nothing."""
+    return ways(version.language).empty_program(version.context, version.gap)
 
 
 def full_job(version: Version, program: str) -> Job:
-    """Return the job of a submission: all tests, so nothing that it prints or that they say is kept."""
+    """Return the job of a submission: all tests, so nothing that it prints or that they say is kept; and canaries."""
     return Job(
         program=program,
         tests=test_source(segments_of(version)),
@@ -62,12 +65,14 @@ def full_job(version: Version, program: str) -> Job:
         block=version.block,
         limits=limits_of(version),
         language=version.language,
+        canaries=canaries_of(version),
     )
 
 
 def check_job(version: Version, program: str, *, seed: int = 0) -> Job:
     """Return the job of a check: all tests, and for the curator what they say, how far a network was tried."""
-    return replace(full_job(version, program), seed=seed, revealed=True, watch_network=True)
+    job = replace(full_job(version, program), canaries=())
+    return replace(job, seed=seed, revealed=True, watch_network=True)
 
 
 def visible_job(version: Version, program: str) -> Job:

@@ -10,11 +10,10 @@ from typing import Any
 from examples.checking.run import CHECKS, TITLES
 from examples.editing import indentation_of
 from examples.jobs import segments_of
-from examples.languages.python.source import SourceInvalid
+from examples.languages.ways import ways
 from examples.masking import test_source
 from examples.models import Check, Version
 from examples.rows import MARKS, NOT_RUN, RUNNING, WAITING, Mark
-from examples.visible import assertion_lines
 
 RUNS_SHOWN = 10
 NO_RUN = {"outcome": "", "seed": None, "cpu_seconds": None, "wall_seconds": None, "failure": ""}
@@ -90,10 +89,8 @@ def shown_context(version: Version) -> ContextShown:
 def shown_tests(version: Version) -> TestsShown:
     """Return the tests with the border between what is visible and what is hidden."""
     text = test_source(segments_of(version))
-    try:
-        lines = sorted(line for found in assertion_lines(text, version.expected).values() for line in found)
-    except SourceInvalid:
-        lines = []
+    found = ways(version.language).assertion_lines(text, version.expected)
+    lines = sorted(line for own in found.values() for line in own)
     shown = lines[: version.visible]
     return TestsShown(text, shown[-1][1] if shown else 0, len(shown), len(lines))
 

@@ -16,18 +16,15 @@ from examples.importing.base import (
     Record,
     RecordInvalid,
     key_of,
-    libraries_of,
-    parsed,
     refuse_unstorable,
     refuse_unstorable_json,
     segments_as_json,
     text_of,
-    third_party,
     title_of,
 )
-from examples.languages.python.opening import open_context
+from examples.languages.base import Examined, SourceUnfit, Ways
+from examples.languages.ways import LANGUAGES, ways
 from examples.masking import MaskingError, Segment, test_source, with_tests
-from examples.visible import count_assertions, default_count
 
 NAME = "benchwright/1"
 FAMILY = "benchwright/"
@@ -42,7 +39,7 @@ REQUIRED = (
     "segments",
     "expected",
 )
-LANGUAGES = ("python",)
+USUAL = LANGUAGES[0]
 
 
 def recognises(keys: frozenset[str]) -> bool:
@@ -57,19 +54,16 @@ def parse(item: Mapping[str, Any]) -> Record:
     reference = text_of(item, "reference")
     gap = _number(item, "gap")
     tests = _segments(item)
-    name, own_path = text_of(item, "focal_name", limit=NAME_LIMIT), _path(context, gap)
+    language = text_of(item, "language", required=False) or USUAL
+    name, own_path = text_of(item, "focal_name", limit=NAME_LIMIT), _path(ways(language), context, gap)
     if name.replace(".<locals>", "") != own_path:
         raise RecordInvalid(
             "focal_name", f"is {name!r}, but {own_path!r} is open at the gap", "Make them agree."
         )
-    trees = [
-        parsed(with_tests(context, gap, reference, ()), "reference"),
-        parsed(test_source(tests), "segments"),
-    ]
     expected = _expected(item)
-    total = count_assertions(trees[1], expected)
     block = text_of(item, "block", required=False)
-    libraries = libraries_of(*trees, parsed(block, "block"))
+    source = with_tests(context, gap, reference, ())
+    examined = _examined(ways(language), source, test_source(tests), block, expected)
     repository = text_of(item, "repository", required=False, limit=NAME_LIMIT)
     record = Record(
         key=key_of(item, "key"),
@@ -77,7 +71,7 @@ def parse(item: Mapping[str, Any]) -> Record:
         repository=repository,
         licence=text_of(item, "licence", required=False, limit=100),
         focal_name=name,
-        language=text_of(item, "language", required=False) or LANGUAGES[0],
+        language=language,
         instruction=text_of(item, "instruction", limit=INSTRUCTION_LIMIT),
         context=context,
         gap=gap,
@@ -85,10 +79,10 @@ def parse(item: Mapping[str, Any]) -> Record:
         tests=tests,
         block=block,
         expected=expected,
-        visible=default_count(trees[1], expected) if item.get("visible") is None else _visible(item, total),
-        total=total,
-        needs=third_party(libraries),
-        libraries=libraries,
+        visible=examined.visible if item.get("visible") is None else _visible(item, examined.total),
+        total=examined.total,
+        needs=examined.needs,
+        libraries=examined.libraries,
         provenance=_provenance(item),
         environment=text_of(item, "environment", required=False, limit=KEY_LIMIT),
     )
@@ -129,15 +123,23 @@ def _refuse_other_formats(item: Mapping[str, Any]) -> None:
             else ""
         )
         raise RecordInvalid("format", f"is {stated!r}, not {NAME!r}", remedy or f'Write "format": "{NAME}".')
-    language = item.get("language") or LANGUAGES[0]
+    language = item.get("language") or USUAL
     if language not in LANGUAGES:
         raise RecordInvalid("language", f"is {language!r}", f"Only {', '.join(LANGUAGES)} can be executed.")
 
 
-def _path(context: str, gap: int) -> str:
+def _examined(its: Ways, source: str, tests: str, block: str, expected: tuple[str, ...]) -> Examined:
+    """Return what code and tests hold. Raises RecordInvalid where they cannot be read."""
+    try:
+        return its.examine(source, tests, block, expected)
+    except SourceUnfit as error:
+        raise RecordInvalid(error.field, error.message, error.remedy) from error
+
+
+def _path(its: Ways, context: str, gap: int) -> str:
     """Return the qualified name of the function that is open at the gap."""
     try:
-        return ".".join(open_context(context, gap).path)
+        return its.path(context, gap)
     except (MaskingError, UnicodeDecodeError) as error:
         reason = str(error) if isinstance(error, MaskingError) else "it lies inside a character"
         raise RecordInvalid("gap", reason, "Count UTF-8 bytes up to where the body begins.") from error

@@ -1,0 +1,81 @@
+"""What a language must tell the rest of examples: where a function is open, how an answer goes in, what tests hold."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from examples.assembly import Answer, Assembled
+from examples.visible import VisiblePart
+
+
+class SourceUnfit(ValueError):
+    """What is wrong with the code of a record: the field at fault, what, and what helps."""
+
+    def __init__(self, field: str, message: str, remedy: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field, self.message, self.remedy = field, message, remedy
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What code and tests hold.
+
+    total    how many top-level assertions; `visible` is how many an annotator sees unless it is said
+    needs    the libraries that the language does not bring itself
+    """
+
+    total: int
+    visible: int
+    libraries: tuple[str, ...]
+    needs: tuple[str, ...]
+
+
+class Ways(Protocol):
+    """One object per language. Where nothing is open at a context's gap (in UTF-8 bytes), its methods raise MaskingError.
+
+    `title` is the language's name for people. `editable` says whether a curator can edit a version here, in place.
+    """
+
+    name: str
+    title: str
+    editable: bool
+
+    def path(self, context: str, gap: int) -> str:
+        """Return the qualified name of the function that is open at the gap."""
+        ...
+
+    def first_line(self, context: str, gap: int) -> int:
+        """Return the line of the open function's header, from 0."""
+        ...
+
+    def starting_answer(self, context: str, gap: int) -> str:
+        """Return the editor's first text."""
+        ...
+
+    def empty_program(self, context: str, gap: int) -> str:
+        """Return the program whose open function does nothing."""
+        ...
+
+    def assemble(self, context: str, gap: int, answer: Answer, *, tests: Collection[str] = ()) -> Assembled:
+        """Return the program that runs an answer; `tests` are the names that the tests bind."""
+        ...
+
+    def visible_part(
+        self, tests: str, expected: Sequence[str], block: str = "", *, count: int | None = None
+    ) -> VisiblePart:
+        """Return the first `count` top-level assertions of the tests, a third of them for None."""
+        ...
+
+    def assertion_lines(self, tests: str, expected: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
+        """Return for each expected test the (first, last) lines of its top-level assertions."""
+        ...
+
+    def shown(self, tests: str, first: int, last: int) -> str:
+        """Return the assertion on these lines of the tests as people read it."""
+        ...
+
+    def examine(self, source: str, tests: str, block: str, expected: Sequence[str]) -> Examined:
+        """Return what a source without its tests, the tests and the block hold. Raises SourceUnfit."""
+        ...
