@@ -11,13 +11,22 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from examples.checking import empty_body, environment, licence, network, reference, stable, tests_ran
+from examples.checking import (
+    canaries,
+    empty_body,
+    environment,
+    licence,
+    network,
+    reference,
+    stable,
+    tests_ran,
+)
 from examples.checking.base import Finding, Observed, State
 from examples.jobs import LONGEST, check_job, cpu_limit, empty_program, reference_program
 from examples.models import Check, Version
 from runner.models import Execution
 from runner.queueing import execute_now
-from runner.sandbox.base import Limits
+from runner.sandbox.base import Job, Limits
 
 SEEDS = (1, 2, 3, 4, 5)
 LEASE = timedelta(minutes=10)
@@ -108,8 +117,8 @@ def _claim(version_id: int, claim: str) -> bool:
     return taken == 1
 
 
-def _observe(version: Version, claim: str, seeds: tuple[int, ...]) -> tuple[Observed, float]:
-    """Return what the executions showed, and the CPU limit in seconds that follows from the reference's own."""
+def _observe(version: Version, claim: str, seeds: tuple[int, ...]) -> tuple[Observed, float, Finding]:
+    """Return what the executions showed, the CPU limit in seconds that follows from the reference's own, the canaries."""
     own = version.example.dataset.cpu_limit_seconds
     limits = Limits.for_cpu(own or LONGEST)
     references = []
@@ -118,7 +127,18 @@ def _observe(version: Version, claim: str, seeds: tuple[int, ...]) -> tuple[Obse
         _renew(version, claim)
     limit = cpu_limit(max((run.cpu_seconds or 0 for run in references), default=0), own)
     empty = _run(version, empty_program(version), seeds[0], Limits.for_cpu(limit))
-    return Observed(version, references, empty), limit
+    return Observed(version, references, empty), limit, _canaries(version, claim, references, limit)
+
+
+def _canaries(version: Version, claim: str, references: list[Execution], limit: float) -> Finding:
+    """Return what can serve as canaries: changes of the tests that the reference fails at the changed assertion."""
+
+    def execute(job: Job) -> Execution:
+        _renew(version, claim)
+        return execute_now(job, environment=version.environment)
+
+    job = replace(check_job(version, reference_program(version)), limits=Limits.for_cpu(limit))
+    return canaries.find(job, execute, reference_passed=all(run.passed for run in references))
 
 
 def _run(version: Version, program: str, seed: int, limits: Limits) -> Execution:
@@ -134,7 +154,9 @@ def _renew(version: Version, claim: str) -> None:
         raise CheckLost
 
 
-def _conclude(version: Version, claim: str, observed: Observed, limit: float) -> Version.CheckState:
+def _conclude(
+    version: Version, claim: str, observed: Observed, limit: float, found: Finding
+) -> Version.CheckState:
     """Keep all findings and the version's state in one transaction, under the claim."""
     findings = {name: find(observed) for name, find in CHECKS.items()}
     with transaction.atomic():
@@ -145,6 +167,7 @@ def _conclude(version: Version, claim: str, observed: Observed, limit: float) ->
             raise CheckLost
         for name, finding in findings.items():
             _keep(version, name, finding)
+        _keep(version, canaries.NAME, found)
         version.reference_cpu_seconds = max(
             (run.cpu_seconds or 0 for run in observed.references), default=None
         )

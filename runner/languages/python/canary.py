@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from runner.languages.base import CanaryPlan
-from runner.languages.python.datastyle import NoLiteral, literal
+from runner.languages.python.datastyle import NoLiteral, asserting_call, called_name, literal
 from runner.languages.python.inside.plain import decoys
 from runner.languages.python.instrument import MAIN, Planned, instrument, node_of
 from runner.languages.python.parsing import parse
@@ -61,7 +61,7 @@ def plan(job: Job) -> CanaryPlan:
     compares, then a negation there.
     """
     planned = instrument(job.tests, job.block, job.expected, outside=True).planned
-    found = [each for each in (*_assertions(job, planned), *_calls(job)) if not _says_nothing(each)]
+    found = [each for each in _assertions(job, planned) if not _says_nothing(each)]
     if found and all(_sure(each) for each in found):
         return CanaryPlan(False, ())
     ranked = [
@@ -83,23 +83,16 @@ def _says_nothing(found: _Found) -> bool:
 
 
 def _assertions(job: Job, planned: Iterable[Planned]) -> Iterator[_Found]:
-    """Yield the assertions of the expected tests, each with what the instrumentation calls it."""
+    """Yield the assertions of the expected tests, each with what the instrumentation calls it, and blocks that expect errors."""
     waiting = {(each.test, each.assertion): each for each in planned}
     for test, part, body in _bodies(job):
-        nodes = [node for statement in body for node in _in_order(statement) if isinstance(node, ast.Assert)]
-        for number, node in enumerate(nodes, start=1):
-            if (test, number) in waiting:
-                yield _Found(test, part, body, node, waiting[test, number])
-
-
-def _calls(job: Job) -> Iterator[_Found]:
-    """Yield the statements of the expected tests that assert by a call."""
-    for test, part, body in _bodies(job):
-        if part == "tests":
-            for statement in body:
-                for node in _in_order(statement):
-                    if isinstance(node, (ast.Expr, ast.With)) and _call_of(node) is not None:
-                        yield _Found(test, part, body, node, None)
+        number = 0
+        for node in (node for statement in body for node in _in_order(statement)):
+            if isinstance(node, ast.Assert) or (isinstance(node, ast.Expr) and asserting_call(node)):
+                number += 1
+                yield _Found(test, part, body, node, waiting.get((test, number)))
+            elif isinstance(node, ast.With) and part == "tests" and _call_of(node) is not None:
+                yield _Found(test, part, body, node, None)
 
 
 def _bodies(job: Job) -> Iterator[tuple[str, str, list[ast.stmt]]]:
@@ -178,7 +171,7 @@ def _given(side: ast.expr, body: list[ast.stmt]) -> ast.expr | None:
 
 def _is_made(side: ast.expr) -> bool:
     """Return whether an expression makes a value of constants: nothing is called but constructors."""
-    called = [_name_of(node) for node in ast.walk(side) if isinstance(node, ast.Call)]
+    called = [called_name(node) for node in ast.walk(side) if isinstance(node, ast.Call)]
     constructors = all(name[:1].isupper() or name in CONSTRUCTORS for name in called)
     return constructors and any(isinstance(node, ast.Constant) for node in ast.walk(side))
 
@@ -200,32 +193,20 @@ def _wrong(side: ast.expr) -> Change | None:
 def _call_of(node: ast.AST) -> ast.Call | None:
     """Return the call by which a statement asserts."""
     if isinstance(node, ast.Expr):
-        call = node.value.value if isinstance(node.value, ast.Await) else node.value
-        return call if isinstance(call, ast.Call) and _name_of(call).startswith("assert") else None
+        return asserting_call(node)
     if isinstance(node, ast.With):
         calls = [item.context_expr for item in node.items]
         return next(
-            (call for call in calls if isinstance(call, ast.Call) and _name_of(call) in RAISING), None
+            (call for call in calls if isinstance(call, ast.Call) and called_name(call) in RAISING), None
         )
     return None
-
-
-def _name_of(call: ast.Call) -> str:
-    function = call.func
-    return (
-        function.attr
-        if isinstance(function, ast.Attribute)
-        else function.id
-        if isinstance(function, ast.Name)
-        else ""
-    )
 
 
 def _changed_call(call: ast.Call) -> Change | None:
     """Return a change of what a call expects: a literal argument, the right one first; or the exception."""
     if not call.args:
         return None
-    if _name_of(call) in RAISING:
+    if called_name(call) in RAISING:
         return Change(call.args[0], OTHER_ERROR)
     for argument in reversed(call.args[:2]):
         if _is_literal(argument):
@@ -251,7 +232,7 @@ def _canary(job: Job, found: _Found, change: Change) -> Canary:
     return Canary(
         test=found.test,
         assertion=found.planned.assertion if found.planned else None,
-        line=found.node.lineno,
+        line=found.node.body[0].lineno if isinstance(found.node, ast.With) else found.node.lineno,
         part=found.part,
         start=_offset(lines, node.lineno, node.col_offset),
         end=_offset(lines, node.end_lineno or node.lineno, node.end_col_offset or 0),

@@ -34,6 +34,19 @@ class DataStyle(NamedTuple):
     comparator: Comparator
 
 
+# Methods of unittest.TestCase as the condition that they assert.
+_METHODS: dict[str, tuple[int, Callable[[list[ast.expr]], ast.expr]]] = {
+    "assertEqual": (2, lambda given: ast.Compare(given[0], [ast.Eq()], [given[1]])),
+    "assertEquals": (2, lambda given: ast.Compare(given[0], [ast.Eq()], [given[1]])),
+    "assertIs": (2, lambda given: ast.Compare(given[0], [ast.Is()], [given[1]])),
+    "assertIsNone": (1, lambda given: ast.Compare(given[0], [ast.Is()], [ast.Constant(None)])),
+    "assertIsNotNone": (1, lambda given: ast.Compare(given[0], [ast.IsNot()], [ast.Constant(None)])),
+    "assertTrue": (1, lambda given: given[0]),
+    "assertFalse": (1, lambda given: ast.UnaryOp(ast.Not(), given[0])),
+}
+_MOCKS = ("assert_called", "assert_not_called", "assert_any_call", "assert_has_calls", "assert_awaited")
+
+
 class NoLiteral(ValueError):
     """The expression is no literal."""
 
@@ -47,6 +60,35 @@ def data_style(test: ast.expr) -> DataStyle | None:
     if isinstance(test, ast.Call) and _called(test, "isclose"):
         return _close(test)
     return DataStyle(test, Truth(True)) if isinstance(test, _SHOWN) else None
+
+
+def asserting_call(statement: ast.stmt) -> ast.Call | None:
+    """Return the call by which a statement asserts, as `self.assertEqual(…)` and `assert_allclose(…)` do."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    call = value.value if isinstance(value, ast.Await) else value
+    if not isinstance(call, ast.Call):
+        return None
+    name = called_name(call)
+    return call if name.startswith("assert") and not name.startswith(_MOCKS) else None
+
+
+def as_assert(call: ast.Call) -> ast.Assert | None:
+    """Return what a method of unittest.TestCase asserts as a plain assertion, None for other calls."""
+    function = call.func
+    if not (isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)):
+        return None
+    taken, condition = _METHODS.get(function.attr, (0, None))
+    if function.value.id != "self" or condition is None or call.keywords:
+        return None
+    if not taken <= len(call.args) <= taken + 1 or any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    return ast.Assert(condition(call.args), call.args[taken] if len(call.args) > taken else None)
+
+
+def called_name(call: ast.Call) -> str:
+    """Return the last name of what is called."""
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def literal(node: ast.expr) -> Any:

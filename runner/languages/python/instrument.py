@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import ast
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from runner.comparing import Approx, Close, Comparator, Exact, Truth
-from runner.languages.python.datastyle import DataStyle, data_style
+from runner.languages.python.datastyle import DataStyle, as_assert, asserting_call, data_style
 from runner.languages.python.inside.plain import hint
 from runner.languages.python.parsing import parse
 
@@ -220,8 +220,27 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
         style = self._style(node.test)
-        certain = node in self.certain
         self.generic_visit(node)
+        return self._reported(node, style, lambda handle: [self._check(node, style, handle)])
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
+        """Let a statement of a test that asserts by a call report as an assertion."""
+        call = asserting_call(node) if self.test is not None else None
+        if call is None:
+            return self.generic_visit(node)
+        plain = as_assert(call)
+        if plain is not None:
+            if node in self.certain:
+                self.certain |= {plain}
+            return self.visit_Assert(ast.copy_location(plain, node))
+        self.generic_visit(node)
+        holds = ast.Constant(True)
+        return self._reported(node, None, lambda handle: [node, ast.Expr(_call(handle, "holds", holds))])
+
+    def _reported(
+        self, node: ast.stmt, style: DataStyle | None, made: Callable[[str], list[ast.stmt]]
+    ) -> list[ast.stmt]:
+        """Return what is made of an assertion behind the statement that gives it its number."""
         if self.test is None:
             self.outside += 1
             owner, number = PLACEHOLDER, self.outside
@@ -229,14 +248,14 @@ class _Rewriter(ast.NodeTransformer):
             self.number += 1
             owner, number = f"{PLACEHOLDER}_t", self.number
             comparator = style.comparator if style and self.outside_process else None
+            certain = node in self.certain
             self.planned.append(Planned(self.test, number, node.lineno, comparator, certain))
         handle = f"{PLACEHOLDER}_a"
         begin = ast.Assign(
             [ast.Name(handle, ast.Store())],
             _call(owner, "at", ast.Constant(number), ast.Constant(node.lineno)),
         )
-        made = [begin, self._check(node, style, handle)]
-        return [ast.fix_missing_locations(ast.copy_location(each, node)) for each in made]
+        return [ast.fix_missing_locations(ast.copy_location(each, node)) for each in (begin, *made(handle))]
 
     def _style(self, test: ast.expr) -> DataStyle | None:
         """Return how the assertion is compared outside, None where it is not, or reports too often for that."""
@@ -247,14 +266,18 @@ class _Rewriter(ast.NodeTransformer):
     def _check(self, node: ast.Assert, style: DataStyle | None, handle: str) -> ast.stmt:
         """Return the statement that evaluates the assertion and reports it."""
         if style is not None and self.outside_process:
-            method = "counts" if isinstance(style.comparator, Truth) else "tells"
-            hint = _hint(style.comparator) if method == "tells" else []
-            return ast.Expr(_call(handle, method, self.builtins.visit(style.value), *hint))
+            return self._tell(style, handle)
         condition = self.builtins.visit(node.test)
         asked = _asked(condition, handle)
         holds = asked or _call(handle, "holds", _noted(condition, handle))
         failed = _call(handle, "failed", *([node.msg] if node.msg is not None else []))
         return ast.If(ast.UnaryOp(ast.Not(), holds), [ast.Raise(failed, None)], [])
+
+    def _tell(self, style: DataStyle, handle: str) -> ast.stmt:
+        """Return the statement that tells the value, for the host to compare."""
+        if isinstance(style.comparator, Truth):
+            return ast.Expr(_call(handle, "counts", self.builtins.visit(style.value)))
+        return ast.Expr(_call(handle, "tells", self.builtins.visit(style.value), *_hint(style.comparator)))
 
 
 def _asked(test: ast.expr, handle: str) -> ast.expr | None:
