@@ -8,7 +8,7 @@ from celery import shared_task
 
 from runner import bulk, execution, obstacles
 from runner.models import Execution
-from runner.waking import BATCH_TASK, TASK, wake
+from runner.waking import BATCH_TASK, TASK, wake, wake_batch
 
 # A host that leaves work to others must not take every message the moment it is sent.
 PASS_ON_AFTER_SECONDS = 0.25
@@ -17,21 +17,27 @@ PASS_ON_AFTER_SECONDS = 0.25
 @shared_task(name=TASK)
 def execute(execution_id: int) -> None:
     """Execute an execution if it is due, or leave it to a worker elsewhere where this host cannot."""
-    if obstacles.any_here() and _passed_on(execution_id):
-        return
-    execution.execute(execution_id)
-
-
-def _passed_on(execution_id: int) -> bool:
-    """Send the message on to workers elsewhere, if one of them can run the execution; return whether that was done."""
-    due = Execution.objects.due().select_related("environment").filter(pk=execution_id).first()
-    if due is None or not obstacles.for_others(due):
-        return False
-    time.sleep(PASS_ON_AFTER_SECONDS)
-    return wake(due.pk, queue=due.queue)
+    if due := _for_others([execution_id]):
+        wake(due.pk, queue=due.queue)
+    else:
+        execution.execute(execution_id)
 
 
 @shared_task(name=BATCH_TASK)
 def execute_batch(execution_ids: list[int]) -> None:
-    """Execute those samples of an evaluation run that are due."""
-    bulk.execute_batch(execution_ids)
+    """Execute those samples of an evaluation run that are due, or leave all to a worker elsewhere."""
+    if _for_others(execution_ids):
+        wake_batch(execution_ids)
+    else:
+        bulk.execute_batch(execution_ids)
+
+
+def _for_others(execution_ids: list[int]) -> Execution | None:
+    """Return one that is due, after a moment, where this host cannot run it and a worker elsewhere can; else None."""
+    if not obstacles.any_here():
+        return None
+    due = Execution.objects.due().select_related("environment").filter(pk__in=execution_ids).first()
+    if due is None or not obstacles.for_others(due):
+        return None
+    time.sleep(PASS_ON_AFTER_SECONDS)
+    return due

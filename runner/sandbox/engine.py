@@ -23,6 +23,7 @@ from runner.sandbox.stream import BoxStream, Frame, StreamTimeout
 
 CALL_SECONDS = 20
 START_SECONDS = 30.0
+STUCK_SECONDS = 2 * CALL_SECONDS + START_SECONDS
 POOL_LIFE_SECONDS = 24 * 3600
 NO_ROOM = "no space left on device"
 OWNER_LABEL, KEEPER_LABEL, DEADLINE_LABEL = f"{LABEL}.owner", f"{LABEL}.keeper", f"{LABEL}.deadline"
@@ -202,7 +203,10 @@ class Engine:
         return False
 
     def reap(self) -> list[str]:
-        """Remove every box whose owner has ended or whose deadline has passed; return their names."""
+        """Remove every box whose owner has ended, whose deadline has passed, or that was never started.
+
+        The last is what a call leaves that the engine carried out after we had stopped waiting for it. Returns names.
+        """
         with plainly("Listing boxes"):
             found = self.api.containers(all=True, filters={"label": OWNER_LABEL})
         removed = []
@@ -210,7 +214,8 @@ class Engine:
             owner = Owner.parse(container["Labels"].get(OWNER_LABEL, ""))
             deadline = container["Labels"].get(DEADLINE_LABEL, "")
             overdue = not deadline.isdigit() or int(deadline) < time.time()
-            if owner is None or owner.is_gone() or overdue:
+            stuck = container["State"] == "created" and container["Created"] < time.time() - STUCK_SECONDS
+            if owner is None or owner.is_gone() or overdue or stuck:
                 self.remove(container["Id"])
                 removed.append(
                     str(container["Names"][0]).lstrip("/") if container["Names"] else container["Id"]

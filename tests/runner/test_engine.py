@@ -97,6 +97,18 @@ def test_the_reaper_takes_boxes_of_dead_owners_and_late_ones_only(
 
 
 @pytest.mark.docker
+def test_the_reaper_takes_what_the_engine_made_after_we_had_stopped_waiting(
+    engine: Engine, box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = engine._create(box.settings, f"late-{os.getpid()}", engine._labels(KEEPER, 1000))
+    engine.reap()
+    assert late in engine.boxes(KEEPER), "one that is being started just now is left alone"
+    monkeypatch.setattr("runner.sandbox.engine.STUCK_SECONDS", -10)
+    assert f"late-{os.getpid()}" in engine.reap()
+    assert engine.boxes(KEEPER) == [box.id]
+
+
+@pytest.mark.docker
 def test_a_box_that_does_not_get_ready_leaves_nothing(
     engine: Engine, plain: BuiltImage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,168 @@
+"""A host that can run nothing uses up no try and leaves the work to others; what never began is no try either."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+
+from runner import boxes, execution, obstacles, tasks, waking
+from runner.models import Environment, Execution, Fault, Worker
+from runner.queueing import enqueue
+from runner.sandbox.base import HostUnfit, ImageAbsent, SandboxUnavailable
+from tests.runner.fakes import PASSED, a_job, built_environment, sandboxed
+
+pytestmark = pytest.mark.django_db
+AWAY = HostUnfit("No engine can be reached.")
+
+
+@pytest.fixture
+def environment() -> Environment:
+    return built_environment()
+
+
+@pytest.fixture
+def woken(monkeypatch):
+    """The ids in the messages that would have gone to the broker; passing on takes no time."""
+    ids: list[int] = []
+    monkeypatch.setattr(waking.current_app, "send_task", lambda name, args, **how: ids.append(args[0]))
+    monkeypatch.setattr(tasks, "PASS_ON_AFTER_SECONDS", 0.0)
+    return ids
+
+
+class AnEngine:
+    """An engine as `look` asks it: with some images, away, or both in turn."""
+
+    def __init__(self, *images: str) -> None:
+        self.here, self.away = dict.fromkeys(images, 5), False
+
+    def boxes(self):
+        if self.away:
+            raise AWAY
+        return []
+
+    def images(self):
+        return self.here
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    made = AnEngine("sha256:0")
+    monkeypatch.setattr(boxes, "engine", lambda: made)
+    return made
+
+
+def ask(environment: Environment) -> Execution:
+    return enqueue(a_job(), environment=environment, queue="interactive")
+
+
+def other_host(*images: str, **columns: object) -> Worker:
+    facts = {"host": "elsewhere", "images": dict.fromkeys(images, 5)}
+    return Worker.objects.create(
+        name="elsewhere-1", boot="other", queues=["interactive"], facts=facts, **columns
+    )
+
+
+def test_what_could_not_begin_is_no_try_and_nothing_is_claimed_until_the_host_is_fit(
+    environment, woken, monkeypatch, engine
+):
+    first, second = ask(environment), ask(environment)
+    with sandboxed(monkeypatch, AWAY, PASSED) as fake:
+        assert execution.execute(first.pk)
+        assert not execution.execute(second.pk), "one has found out for all"
+        assert len(fake.names) == 2, "started once, removed once"
+        first.refresh_from_db()
+        assert (first.state, first.tries, first.reason) == ("queued", 0, str(AWAY))
+        assert obstacles.look() == str(AWAY), "an engine that answers may still be full: a moment is waited"
+        monkeypatch.setattr(obstacles, "_host", obstacles._Host())
+        assert execution.execute(first.pk)
+    first.refresh_from_db()
+    assert (first.outcome, first.tries) == ("PASSED", 1)
+    assert [fault.reason for fault in Fault.objects.all()] == [str(AWAY)]
+
+
+def test_a_host_that_stays_unfit_uses_up_the_tries_in_the_end(environment, woken, monkeypatch):
+    run = ask(environment)
+    monkeypatch.setattr(execution, "UNFIT_AT_MOST", 2)
+    for _ in range(5):
+        monkeypatch.setattr(obstacles, "_host", obstacles._Host())
+        Execution.objects.filter(pk=run.pk).update(retry_at=None)
+        with sandboxed(monkeypatch, AWAY):
+            assert execution.execute(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.reason) == ("unjudged", str(AWAY))
+    assert list(run.faults.values_list("last", flat=True)) == [True, False, False, False, False]
+
+
+def test_an_absent_image_closes_the_host_to_no_other(environment, woken, monkeypatch):
+    run = ask(environment)
+    with sandboxed(monkeypatch, ImageAbsent("The image is not on this host.")):
+        execution.execute(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.tries) == ("queued", 0)
+    assert run.retry_at is not None
+    assert obstacles.trouble() == ""
+
+
+def test_a_fault_of_the_run_itself_counts_as_before(environment, woken, monkeypatch):
+    run = ask(environment)
+    with sandboxed(monkeypatch, SandboxUnavailable("The box ended before its job did.")):
+        execution.execute(run.pk)
+    run.refresh_from_db()
+    assert (run.tries, obstacles.trouble()) == (1, "")
+
+
+def test_an_engine_that_is_away_is_found_out_and_forgotten_by_looking(engine, environment):
+    assert obstacles.look() == ""
+    engine.away = True
+    assert obstacles.look() == str(AWAY)
+    engine.away = False
+    monkey = obstacles._host.until
+    obstacles.look()
+    assert obstacles._host.until < monkey
+    assert obstacles._host.until <= time.monotonic() + obstacles.CLOSED_SECONDS
+
+
+def test_what_only_others_can_run_is_left_to_them(environment, woken, engine, monkeypatch):
+    engine.here = {}
+    obstacles.look()
+    run = ask(environment)
+    other_host("sha256:0")
+    with sandboxed(monkeypatch, PASSED) as fake:
+        tasks.execute(run.pk)
+        tasks.execute_batch([run.pk])
+        assert fake.names == []
+    assert woken == [run.pk, [run.pk]]
+    run.refresh_from_db()
+    assert (run.state, run.tries) == ("queued", 0)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [{"seen_at": Now() - timedelta(minutes=1)}, {"engine_error": "no engine"}],
+    ids=["silent", "without an engine"],
+)
+def test_what_nobody_else_can_run_is_tried_here(environment, woken, engine, monkeypatch, columns):
+    engine.here = {}
+    obstacles.look()
+    run = ask(environment)
+    other_host("sha256:0", **columns)
+    with sandboxed(monkeypatch, PASSED):
+        tasks.execute(run.pk)
+    run.refresh_from_db()
+    assert run.outcome == "PASSED"
+
+
+def test_a_fit_host_keeps_what_it_has_the_image_of(environment, woken, engine, monkeypatch):
+    Environment.objects.create(name="science", image_digest="sha256:1", built_at=Now())
+    obstacles.look()
+    run = ask(environment)
+    other_host("sha256:0", "sha256:1")
+    assert obstacles.any_here()
+    assert not obstacles.for_others(run)
+    with sandboxed(monkeypatch, PASSED):
+        tasks.execute(run.pk)
+    run.refresh_from_db()
+    assert run.outcome == "PASSED"
