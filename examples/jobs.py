@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import lru_cache
 
 from examples.checking.canaries import canaries_of
-from examples.checking.canaries import canaries_of
 from examples.languages.ways import ways
 from examples.masking import Segment, fill, test_source
 from examples.models import Version
