@@ -3,7 +3,7 @@
 The published program is `prompt + completion + "\\n" + test + "\\n" + check(entry_point)`, and passing is to come to its
 end. Here the box loads `prompt + completion`, then defines `test`, then runs `check(entry_point)` as the block; the
 same text in the same namespace, in two steps, so that the program is loaded before any test is in the box. A completion
-is taken as it stands: the files hold it cut at the stop words of its model already, and nothing is cut again.
+is taken as it stands: it was cut at the stop words of its model where it was made, and nothing is cut again.
 """
 
 from __future__ import annotations
