@@ -26,7 +26,7 @@ from typing import Any
 import docker
 
 from tests.benchmarks import engines, faults
-from tests.benchmarks.faults import COUNT, ROOT, Ground, wait_for
+from tests.benchmarks.faults import COUNT, OUTCOMES, ROOT, Ground, kind_of, wait_for
 from tests.benchmarks.figures import machine
 from tests.runner.dying_worker import POINTS
 
@@ -170,8 +170,8 @@ class Result:
         return f"{self.name:32}{equal:>12}{unjudged:>10}{self.again:>8}{self.left:>7}{self.seconds:>8.0f}  {said}"
 
     def holds(self, wanted: dict[str, Any]) -> bool:
-        judged = all(":" not in said[0] for said in wanted.values())
-        return judged and not self.differ(wanted) and not self.left and len(self.samples) == COUNT
+        known = all(said[0] == OUTCOMES[kind_of(int(number))] for number, said in wanted.items())
+        return known and not self.differ(wanted) and not self.left and len(self.samples) == COUNT
 
 
 def one(name: str, room: Path) -> None:
@@ -195,7 +195,16 @@ def run(name: str, archive: Path) -> Result:
     """Run one fault in a process of its own."""
     with tempfile.TemporaryDirectory(prefix="bw-fault-", ignore_cleanup_errors=True) as room:
         environment = {**os.environ, "DRILL_ARCHIVE": str(archive)}
-        command = [sys.executable, "-m", "tests.benchmarks.drill_faults", "--one", name, room]
+        command = [
+            "setpriv",
+            "--pdeathsig",
+            "TERM",
+            "--",
+            sys.executable,
+            "-m",
+            "tests.benchmarks.drill_faults",
+        ]
+        command += ["--one", name, room]
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             print(done.stderr[-3000:], file=sys.stderr)
@@ -207,6 +216,7 @@ def run(name: str, archive: Path) -> Result:
 
 def main(arguments: list[str]) -> int:
     """Print the table; return 1 where a fault did not hold."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
     if arguments[:1] == ["--one"]:
         one(arguments[1], Path(arguments[2]))
         return 0

@@ -138,14 +138,13 @@ def engine(room: Path, archive: Path | None = None) -> Iterator[OwnEngine]:
 
 def _clear(made: OwnEngine) -> None:
     """End the engine with all that it has started, and unmount what is mounted below its directory."""
+    with suppress(Exception):
+        if made.process is not None and made.process.poll() is not None:
+            made.start()  # an engine that was killed has left its containers
+        for box in made.client.api.containers(all=True):
+            made.client.api.remove_container(box["Id"], force=True)
     if made.process is not None and made.process.poll() is None:
-        with suppress(Exception):
-            for box in made.client.api.containers(all=True):
-                made.client.api.remove_container(box["Id"], force=True)
         made.end()
-    with suppress(OSError, ValueError):  # its containerd, where the engine was killed
-        os.kill(int((made.room / "exec/containerd/containerd.pid").read_text()), signal.SIGTERM)
-        time.sleep(1)
     mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
     for mount in sorted((m for m in mounts if m.startswith(f"{made.room}/")), reverse=True):
         subprocess.run(["umount", "-l", mount], check=False)

@@ -22,6 +22,7 @@ from tests.services import free_port, listens, postgres_programs, postgres_serve
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNT = int(os.environ.get("DRILL_COUNT", "300"))
+SINGLE, BATCH = COUNT * 2 // 3, 25
 PATIENCE_SECONDS = 240
 LEASE_SECONDS = 6
 SOLUTION = "def twice(n):\n    return n * 2\n"
@@ -48,6 +49,20 @@ PROGRAMS = {
 # Of thirty: most end at once, a few at a limit, which is where an outcome could be confused with a fault.
 MIX = ["right"] * 11 + ["slow"] * 3 + ["wrong"] * 4 + ["half"] * 3 + ["broken"] * 2 + ["absent"] * 2
 MIX += ["leaves", "spins", "sleeps", "eats", "kills"]
+
+OUTCOMES = {
+    "right": "PASSED",
+    "slow": "PASSED",
+    "wrong": "FAILED",
+    "half": "FAILED",
+    "broken": "LOAD_ERROR",
+    "absent": "LOAD_ERROR",
+    "leaves": "EARLY_EXIT",
+    "spins": "TIMEOUT_CPU",
+    "sleeps": "TIMEOUT_WALL",
+    "eats": "MEMORY",
+    "kills": "SIGNAL",
+}
 
 
 @dataclass
@@ -192,24 +207,38 @@ def _close_connections() -> None:
         pool()
 
 
-def ask(image: str, count: int = COUNT) -> None:
-    """Enqueue the executions, a third of them in the bulk queue; sample n is always the same."""
+def kind_of(number: int) -> str:
+    """Return which program a sample is."""
+    return MIX[number * 7 % len(MIX)]
+
+
+def ask(image: str) -> None:
+    """Enqueue the executions; the last third are samples of an evaluation run, executed in batches."""
     from django.utils import timezone
 
+    from runner.bulk import enqueue_many
     from runner.models import Environment
     from runner.queueing import enqueue
-    from runner.sandbox.base import Job, Limits
 
     environment, _ = Environment.objects.update_or_create(
         name="plain", defaults={"image_digest": image, "built_at": timezone.now()}
     )
-    for number in range(count):
-        kind = MIX[number * 7 % len(MIX)]
-        wall = 1.0 if kind == "sleeps" else 40.0
-        limits = Limits(cpu_seconds=1.0, wall_seconds=wall, memory_bytes=256 << 20)
-        job = Job(PROGRAMS[kind], TESTS, ("test_small", "test_large"), limits)
-        queue = "bulk" if number % 3 == 2 else "interactive"
-        enqueue(job, environment=environment, queue=queue, listener="")
+    for number in range(SINGLE):
+        enqueue(job_of(number), environment=environment, queue="interactive")
+    for start in range(SINGLE, COUNT, BATCH):
+        jobs = [job_of(number) for number in range(start, min(start + BATCH, COUNT))]
+        enqueue_many(jobs, environment=environment, scope="drill")
+
+
+def job_of(number: int) -> Any:
+    """Return the job of a sample."""
+    from runner.sandbox.base import Job, Limits
+
+    kind = kind_of(number)
+    # Time enough for the CPU limit to decide on a busy machine, but where wall time is what is tried.
+    wall = 1.0 if kind == "sleeps" else 40.0
+    limits = Limits(cpu_seconds=1.0, wall_seconds=wall, memory_bytes=256 << 20)
+    return Job(PROGRAMS[kind], TESTS, ("test_small", "test_large"), limits)
 
 
 def done() -> int:
