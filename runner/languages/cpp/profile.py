@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from runner.languages.base import PlannedAssertion
+from runner.languages.base import CanaryPlan, PlannedAssertion
+from runner.languages.brace_canaries import plan
 from runner.languages.brace_tests import BraceTests, bootstrap
 from runner.languages.braces import SourceBroken, tokens
 from runner.languages.cases import cases_of, for_box
@@ -129,6 +130,10 @@ class CppProfile:
     def environment(self, seed: int) -> dict[str, str]:
         """Return what makes two runs alike; a program that wants a seed finds one here."""
         return {"OMP_NUM_THREADS": "1", "BENCHWRIGHT_SEED": str(seed)}
+
+    def canaries(self, job: Job) -> CanaryPlan:
+        """Return what may serve as canaries of the job."""
+        return plan(job, "cpp")
 
     def prepare(self, job: Job) -> CppTests:
         """Return the tests, a script or cases; a scratch snippet becomes the body of `main`."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from runner.languages.base import CanaryPlan
+from runner.languages.brace_canaries import plan
 from runner.languages.brace_tests import BraceTests, bootstrap
 from runner.sandbox.base import Job
 
@@ -26,6 +28,10 @@ class JavaScriptProfile:
     def environment(self, seed: int) -> dict[str, str]:
         """Return what makes two runs alike; the seed is that of Math.random, and node does not see it here."""
         return {"BENCHWRIGHT_SEED": str(seed), "NODE_NO_WARNINGS": "1"}
+
+    def canaries(self, job: Job) -> CanaryPlan:
+        """Return what may serve as canaries of the job."""
+        return plan(job, "javascript")
 
     def prepare(self, job: Job) -> BraceTests:
         """Return the tests, a script or cases; a scratch snippet stays as it is."""
