@@ -202,12 +202,13 @@ class Conversation:
             (end for end in self.ends if cause_of_end(end) is not None or end.exit_status != 0), self.ends[-1]
         )
         load_error = first.load_error
-        if not first.loaded and not load_error:
+        loaded = first.loaded and not self._left_unbegun()
+        if not loaded and not load_error:
             load_error = f"The program left while it was being loaded, with status {first.exit_status}."
         return replace(
             bad,
-            loaded=first.loaded and not self.tests_error and not self.build.error,
-            load_error=self.build.error or self.tests_error or ("" if first.loaded else storable(load_error)),
+            loaded=loaded and not self.tests_error and not self.build.error,
+            load_error=self.build.error or self.tests_error or ("" if loaded else storable(load_error)),
             rows=(*self.rows, *self._not_reached()),
             out_of_memory=any(end.out_of_memory for end in self.ends),
             cpu_exceeded=any(end.cpu_exceeded for end in self.ends),
@@ -221,6 +222,10 @@ class Conversation:
             opaque=self.opaque,
             facts=facts | self.build.facts | ({"network": self.network} if self.network else {}),
         )
+
+    def _left_unbegun(self) -> bool:
+        """Return whether a program that was built ended before its first test: what it does then is its loading."""
+        return "build_seconds" in self.build.facts and bool(self.job.expected) and not self.rows
 
     def _joined(self, texts: list[str]) -> str:
         return storable("".join(texts)[: 2 * self.job.limits.output_bytes])
