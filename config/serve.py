@@ -1,6 +1,6 @@
 """`make run`: parent of web, worker and the embedded Redis-protocol server. `python -m config.serve`.
 
-HOST and PORT say where it serves. Started as root, everything but the worker runs under the account BENCHWRIGHT_USER
+HOST and PORT say where it serves, WEB_PROCESSES how many web processes take turns at it. Started as root, everything but the worker runs under the account BENCHWRIGHT_USER
 (default `benchwright`, made where absent): only the worker reaches the Docker socket, which is root on the host.
 """
 
@@ -100,14 +100,18 @@ def _start_redis(children: list[Child], account: Account | None) -> None:
 
 
 def _start_site(children: list[Child], account: Account | None, listening: socket.socket) -> None:
-    """Start web and worker."""
+    """Start the web processes, which share the socket, and the worker."""
     without_engine = {name: value for name, value in _environment().items() if name != "DOCKER_HOST"}
     descriptor = listening.fileno()
     web = [sys.executable, "-m", "config.web", str(descriptor)]
     worker = [sys.executable, "-m", "config.work"]
-    children.append(Child("web", web, without_engine, account, handed=[descriptor]))
-    children.append(Child("worker", worker, _environment(), patience_seconds=30))
-    for child in children[-2:]:
+    site = [
+        Child(f"web {number}", web, without_engine, account, handed=[descriptor])
+        for number in range(1, settings.WEB_PROCESSES + 1)
+    ]
+    site.append(Child("worker", worker, _environment(), patience_seconds=30))
+    children += site
+    for child in site:
         child.start()
 
 

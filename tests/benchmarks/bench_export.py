@@ -147,7 +147,7 @@ def _solved(versions: Any) -> tuple[Any, Any]:
 def main(arguments: list[str]) -> int:
     """Measure exports of a dataset and a split; return the exit status."""
     examples = int(arguments[0]) if arguments else EXAMPLES
-    with site(executes=False) as served, tempfile.TemporaryDirectory() as room:
+    with site(executes=False, WEB_PROCESSES="1") as served, tempfile.TemporaryDirectory() as room:
         table = Table(f"Exports: {FEW} and {examples} examples, {served.stores}")
         for dataset, number in (("few", FEW), ("many", examples)):
             write_records(Path(room) / dataset, number)

@@ -46,17 +46,23 @@ class Site:
         """Return what it keeps its rows and messages in."""
         return REAL if os.environ.get("DATABASE_URL") else EMBEDDED
 
-    def pid_of(self, module: str) -> int:
-        """Return the process id of the parent's child that runs this module (`config.web`, `config.work`)."""
+    def pids_of(self, module: str) -> list[int]:
+        """Return the process ids of the parent's children that run this module (`config.web`, `config.work`)."""
         command = ["ps", "-o", "pid=,args=", "--ppid", str(self.process.pid)]
         listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        return next(int(line.split()[0]) for line in listed.splitlines() if f"-m {module}" in line)
+        return [int(line.split()[0]) for line in listed.splitlines() if f"-m {module}" in line]
+
+    def pid_of(self, module: str) -> int:
+        """Return the process id of the only child, or the first, that runs this module."""
+        return self.pids_of(module)[0]
 
     def cpu_ms(self, module: str) -> float:
-        """Return the milliseconds of processor time that this child has used since its start, in ticks of 10."""
-        text = Path(f"/proc/{self.pid_of(module)}/stat").read_text()
-        user, system = text.rpartition(")")[2].split()[11:13]
-        return (int(user) + int(system)) * 1000 / os.sysconf("SC_CLK_TCK")
+        """Return the milliseconds of processor time that these children have used since their start, in ticks of 10."""
+        ticks = 0
+        for pid in self.pids_of(module):
+            user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+            ticks += int(user) + int(system)
+        return ticks * 1000 / os.sysconf("SC_CLK_TCK")
 
 
 def prepare(room: Path, port: int, **variables: str) -> None:
