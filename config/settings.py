@@ -281,7 +281,9 @@ SPECTACULAR_SETTINGS = {
 # Python computes on one core for each process; more than four would rather wait for the database than for each other.
 WEB_PROCESSES = env.int("WEB_PROCESSES", default=min(4, os.cpu_count() or 1))
 if WEB_PROCESSES < 1:
-    raise ImproperlyConfigured("WEB_PROCESSES must be 1 or more: it is the number of processes that serve pages.")
+    raise ImproperlyConfigured(
+        "WEB_PROCESSES must be 1 or more: it is the number of processes that serve pages."
+    )
 
 # The runner. DOCKER_HOST is read by workers only; the web process never reaches the engine.
 DOCKER_HOST = env.str("DOCKER_HOST", default="unix:///var/run/docker.sock")
