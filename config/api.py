@@ -17,6 +17,7 @@ from examples.api import (
     ReleaseViewSet,
     SplitViewSet,
 )
+from runner.api import OperationsView
 
 NAME = r"(?P<name>[-\w]+)"
 
@@ -30,11 +31,13 @@ router.register("releases", ReleaseViewSet, basename="release")
 router.register(f"releases/{NAME}", NumberViewSet, basename="release-number")
 router.register(f"releases/{NAME}/(?P<number>{NUMBER})/splits", SplitViewSet, basename="split")
 
+operations = path("operations/", OperationsView.as_view(), name="operations")
+
 # Swagger UI's style sheet draws its arrows by `data:` images; nothing else of the policy is opened, and only here.
 docs = csp_update({"img-src": ["data:"]})(SpectacularSwaggerSplitView.as_view(template_name="api/docs.html"))
 
 urlpatterns = [
-    path("v1/", include((router.urls, "v1"), namespace="v1")),
+    path("v1/", include(([*router.urls, operations], "v1"), namespace="v1")),
     path("schema/", SchemaView.as_view(), name="schema"),
     path("docs/", docs, name="api_docs"),
 ]

@@ -12,15 +12,17 @@ from rest_framework.request import Request
 from config.access import Person, Role
 
 RELEASES, EXAMPLES, STUDIES = "releases:read", "examples:read", "studies:read"
+OPERATIONS = "operations:read"
 MEANING = {
     RELEASES: "download frozen releases, references included",
     EXAMPLES: "read datasets and examples, references included",
     STUDIES: "read studies and their results",
+    OPERATIONS: "read how the runner stands: queues, workers, failures",
 }
 _BY_ROLE: dict[str, tuple[str, ...]] = {
     Role.READER: (RELEASES,),
-    Role.CURATOR: (RELEASES, EXAMPLES, STUDIES),
-    Role.ADMIN: (RELEASES, EXAMPLES, STUDIES),
+    Role.CURATOR: (RELEASES, EXAMPLES, STUDIES, OPERATIONS),
+    Role.ADMIN: (RELEASES, EXAMPLES, STUDIES, OPERATIONS),
 }
 
 

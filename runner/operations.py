@@ -58,7 +58,7 @@ class WorkerState:
     trouble: str
     engine: str
     kernel: str
-    modes: tuple[tuple[str, str], ...]
+    modes: dict[str, str]
     pool: tuple[Warm, ...]
 
 
@@ -179,7 +179,7 @@ def _worker(worker: Worker, environments: Sequence[Environment], now: datetime) 
         trouble=worker.engine_error or ("" if facts.get("broker", True) else "The queues' server is away."),
         engine=str(facts.get("engine", "")),
         kernel=str(facts.get("kernel", "")),
-        modes=tuple(facts.get("modes", {}).items()),
+        modes=dict(facts.get("modes", {})),
         pool=tuple(sorted(pool, key=lambda warm: warm.environment)),
     )
 

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 COUNT = int(os.environ.get("DRILL_COUNT", "300"))
 SINGLE, BATCH = COUNT * 2 // 3, 25
 PATIENCE_SECONDS = 240
-LEASE_SECONDS = 6
+LEASE_SECONDS = 15
 SOLUTION = "def twice(n):\n    return n * 2\n"
 TESTS = """
 def test_small():

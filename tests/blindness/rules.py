@@ -194,6 +194,7 @@ RULES: dict[str, Rule] = {
     "v1:dataset-export": Rule(CURATES, _dataset),
     "v1:example-list": Rule(CURATES),
     "v1:example-detail": Rule(CURATES, _example),
+    "v1:operations": Rule(CURATES),
     "v1:study-list": Rule(CURATES),
     "v1:study-detail": Rule(CURATES, _study),
     "v1:study-results": Rule(CURATES, _study),

@@ -150,3 +150,16 @@ def test_a_reason_is_shown_as_text(client, curator, environment, worker):
     fail(environment, "<script>alert(1)</script>")
     client.force_login(curator)
     assert "<script>alert" not in client.get(reverse("operations")).content.decode()
+
+
+def test_monitors_read_the_same_by_the_api(client, curator, ann, environment, worker):
+    fail(environment, "The engine hangs.", tries=3)
+    client.force_login(curator)
+    said = client.get("/api/v1/operations/").json()
+    assert [queue["name"] for queue in said["queues"]] == ["interactive", "bulk"]
+    assert said["workers"][0]["modes"] == {"single": "yes"}
+    assert said["images"][0]["hosts"] == ["one"]
+    assert (said["unjudged"], said["faults"][0]["unjudged"]) == (1, 1)
+    assert said["times"][0]["stages"][0]["hour_p50"] is None
+    client.force_login(ann)
+    assert client.get("/api/v1/operations/").status_code == 404
