@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 
@@ -11,20 +11,30 @@ from annotation.leases import LEASE, hold, lease_of
 from annotation.models import Attempt, Beat, Pause
 from runner.models import Execution
 
+# A page sends four in a minute, and one more whenever it is left or looked at again: what is beyond tells nothing new.
+BEATS_PER_MINUTE, BEATS = 20, 20_000
+
 
 def beat(attempt: Attempt, *, tab: str, visible: bool, ms_since_input: int | None, now: datetime) -> bool:
     """Store a sign of life and return whether the slot is still the annotator's.
 
-    The lease moves only while somebody is there: a page left open overnight gives its slot back.
+    The lease moves only while somebody is there: a page left open overnight gives its slot back. Of one minute, and of
+    one attempt, only so many are stored.
     """
     row = Beat(attempt=attempt, at=now, tab=tab, visible=visible, ms_since_input=ms_since_input)
     there = visible and (ms_since_input is None or ms_since_input < LEASE.total_seconds() * 1000)
     moves = there and not is_paused(attempt)
     with transaction.atomic():
-        row.save(force_insert=True)
+        if not _too_many(attempt, now):
+            row.save(force_insert=True)
         if moves:
             return hold(attempt, until=now + lease_of(attempt, paused=False))
     return attempt.slot.annotator_id == attempt.annotator_id
+
+
+def _too_many(attempt: Attempt, now: datetime) -> bool:
+    within = attempt.beats.filter(at__gt=now - timedelta(minutes=1), at__lte=now)
+    return within.count() >= BEATS_PER_MINUTE or attempt.beats.count() >= BEATS
 
 
 def is_paused(attempt: Attempt) -> bool:

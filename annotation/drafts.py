@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from annotation.attempts import AttemptOver, Refused
+from annotation.beats import is_paused
+from annotation.limits import refuse_draft
 from annotation.models import Attempt, Draft
 from examples.languages.ways import ways
 
 CODE_LIMIT = 200_000
+
+
+class ClockStopped(Refused):
+    """The attempt is paused: what is written meanwhile would be work off the clock."""
 
 
 class DraftConflict(Exception):
@@ -32,8 +39,9 @@ def current_draft(attempt: Attempt) -> Draft:
 def save_draft(attempt: Attempt, *, function: str, module: str, base_revision: int) -> Draft:
     """Store what the editor holds as a new revision upon `base_revision`, and return it.
 
-    Text equal to what is stored adds no row. Raises DraftConflict where another page has saved other text since, and
-    AttemptOver once the work has ended. Somebody whose slot went to another may go on saving: the text is theirs.
+    Text equal to what is stored adds no row. Raises DraftConflict where another page has saved other text since,
+    ClockStopped while the attempt is paused, TooMany beyond what is kept, and AttemptOver once the work has ended.
+    Somebody whose slot went to another may go on saving: the text is theirs.
     """
     if attempt.state not in (Attempt.State.OPEN, Attempt.State.RELEASED):
         raise AttemptOver("The work on this example has ended; the last saved draft is kept.")
@@ -43,6 +51,9 @@ def save_draft(attempt: Attempt, *, function: str, module: str, base_revision: i
         return current
     if current.revision != base_revision:
         raise DraftConflict(current)
+    if is_paused(attempt):
+        raise ClockStopped("Your clock is stopped. What you write is kept on this computer until you go on.")
+    refuse_draft(attempt, revision=base_revision, size=len(function) + len(module), now=timezone.now())
     try:
         with transaction.atomic():
             return Draft.objects.create(

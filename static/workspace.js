@@ -60,7 +60,8 @@ document.addEventListener("DOMContentLoaded", () => {
   const signedOut = response => response.status === 401 || (response.redirected && new URL(response.url).pathname === document.body.dataset.signIn)
 
   function changed() {
-    if (paused || over) return
+    if (paused) return
+    if (over) return keep()  // too late for the server, not for the person
     if (same(text(), saved)) { clearTimeout(timer); forget(); return }
     keep()
     if (!saving) say("", "Not saved yet")
@@ -96,6 +97,11 @@ document.addEventListener("DOMContentLoaded", () => {
       over = true
       say("warn", (await response.json()).message)
       return
+    }
+    if ([422, 423, 429].includes(response.status)) {
+      keep()
+      say("warn", (await response.json()).message)
+      return later()
     }
     if (!response.ok) {
       say("warn", "Not saved: the server failed. Kept on this computer, tried again")
@@ -181,6 +187,7 @@ document.addEventListener("DOMContentLoaded", () => {
     active = answer.active
     limit = answer.limit
     heardAt = performance.now()
+    if (answer.paused !== paused && answer.state === "open") return leave()  // stopped, or let go on, in another window
     // What the panel says already needs no new page: who reads the outcome of a submission is not torn away from it.
     if (answer.state !== (element("execution")?.dataset.state || main.dataset.state) || (!answer.held && answer.state === "open")) leave()
   }

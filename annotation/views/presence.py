@@ -45,6 +45,7 @@ def _clock(attempt: Attempt, *, held: bool) -> dict[str, Any]:
         "limit": progress.limit_seconds,
         "idle_limit": attempt.slot.study.idle_limit_seconds,
         "state": attempt.state,
+        "paused": beats.is_paused(attempt),
         "held": held,
     }
 

@@ -15,8 +15,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import beats, runs
 from annotation.attempts import AttemptOver, Refused, give_up
-from annotation.drafts import DraftConflict, current_draft, save_draft
+from annotation.drafts import ClockStopped, DraftConflict, current_draft, save_draft
 from annotation.forms.verdict import GiveUpForm
+from annotation.limits import TooMany, refuse_run
 from annotation.models import Attempt, Draft, Run
 from annotation.panel import panel_of
 from annotation.workspace import context_view, own_attempts, with_example
@@ -87,7 +88,11 @@ def execution(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @login_required
 def draft(request: HttpRequest, pk: int) -> HttpResponse:
-    """Save what the editor holds: the new revision, or 409 with what is stored where another page was faster."""
+    """Save what the editor holds: the new revision, or 409 with what is stored where another page was faster.
+
+    Refused otherwise the page keeps the text: 410 once the work has ended, 423 while the clock is stopped, 429 where it
+    was saved too often, 422 where the text itself is the reason.
+    """
     attempt = bare_attempt_or_404(request, pk)
     try:
         stored = save_draft(
@@ -96,12 +101,32 @@ def draft(request: HttpRequest, pk: int) -> HttpResponse:
     except DraftConflict as conflict:
         return _conflict(request, attempt, conflict.current)
     except Refused as refused:
-        if wants_json(request):
-            return JsonResponse({"message": str(refused)}, status=410)
-        return redirect("workspace", pk)
+        return _not_saved(request, attempt, refused)
     if not wants_json(request):
         return redirect("workspace", pk)
     return JsonResponse(_saved(stored))
+
+
+def _not_saved(request: HttpRequest, attempt: Attempt, refused: Refused) -> HttpResponse:
+    """Say why, to the page's script in a word; without script the page comes back with the writer's own text."""
+    status = _status_of(refused)
+    if wants_json(request):
+        answer: HttpResponse = JsonResponse({"message": str(refused)}, status=status)
+    else:
+        own = Draft(attempt=attempt, revision=current_draft(attempt).revision, **_code(request))
+        answer = show(request, attempt, status=status, draft=own, refusal=str(refused))
+    return _try_again_later(answer, refused)
+
+
+def _status_of(refused: Refused) -> int:
+    kinds = ((AttemptOver, 410), (ClockStopped, 423), (TooMany, 429))
+    return next((status for kind, status in kinds if isinstance(refused, kind)), 422)
+
+
+def _try_again_later(answer: HttpResponse, refused: Refused) -> HttpResponse:
+    if isinstance(refused, TooMany):
+        answer["Retry-After"] = str(refused.seconds)
+    return answer
 
 
 def _conflict(request: HttpRequest, attempt: Attempt, current: Draft) -> HttpResponse:
@@ -123,39 +148,42 @@ def _saved(stored: Draft) -> dict[str, Any]:
 @login_required
 def run(request: HttpRequest, pk: int) -> HttpResponse:
     """Run the visible tests on the code of this request."""
-    return _start(request, pk, runs.run_visible)
+    return _start(request, pk, runs.run_visible, on_demand=True)
 
 
 @require_POST
 @login_required
 def scratch(request: HttpRequest, pk: int) -> HttpResponse:
     """Run the annotator's own snippet behind the code of this request."""
-    return _start(request, pk, runs.run_scratch, snippet=request.POST.get("snippet", ""))
+    return _start(request, pk, runs.run_scratch, on_demand=True, snippet=request.POST.get("snippet", ""))
 
 
 @require_POST
 @login_required
 def submit(request: HttpRequest, pk: int) -> HttpResponse:
     """Submit the code of this request, for the record."""
-    return _start(request, pk, runs.submit)
+    return _start(request, pk, runs.submit, on_demand=False)
 
 
-def _start(request: HttpRequest, pk: int, start: Callable[..., Run], **more: str) -> HttpResponse:
-    """Keep the code as a draft where nothing speaks against it, start the run, and show the panel."""
+def _start(
+    request: HttpRequest, pk: int, start: Callable[..., Run], *, on_demand: bool, **more: str
+) -> HttpResponse:
+    """Keep the code as a draft where nothing speaks against it, start the run, and show the panel.
+
+    Runs on demand are limited; submissions are few by the study's protocol.
+    """
     attempt = attempt_or_404(request, pk)
     _keep(request, attempt)
+    key, now = request.POST.get("key", "")[:64] or str(uuid4()), timezone.now()
     try:
-        start(
-            attempt,
-            **_code(request),
-            **more,
-            key=request.POST.get("key", "")[:64] or str(uuid4()),
-            now=timezone.now(),
-        )
+        if on_demand:
+            refuse_run(attempt, key=key, now=now)
+        start(attempt, **_code(request), **more, key=key, now=now)
     except AttemptOver as over:
         return _over(request, attempt, over)
     except Refused as refused:
-        return _panel(request, attempt, refusal=str(refused), status=422)
+        answer = _panel(request, attempt, refusal=str(refused), status=_status_of(refused))
+        return _try_again_later(answer, refused)
     if not request.htmx:
         return redirect("workspace", pk)
     if "listens" in request.POST:  # the page has its socket, where the panel comes as it changes
