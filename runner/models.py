@@ -137,6 +137,14 @@ class Build(models.Model):
         return (self.finished_at - self.started_at).total_seconds()
 
 
+class SuiteQuerySet(models.QuerySet["Suite"]):
+    """Which suites."""
+
+    def due(self) -> SuiteQuerySet:
+        """Asked for, and nobody looks at it; the database's clock decides."""
+        return self.filter(asked_at__isnull=False).filter(Q(lease_end=None) | Q(lease_end__lt=Now()))
+
+
 class Suite(models.Model):
     """A Debian suite and the Python it offers, as a worker found it; asked again when somebody wants to know."""
 
@@ -146,8 +154,11 @@ class Suite(models.Model):
     )
     package = models.CharField(max_length=40, blank=True)
     problem = models.TextField(blank=True)
-    asked_at = models.DateTimeField(null=True)
+    asked_at = models.DateTimeField(null=True, help_text="None once that was answered")
+    lease_end = models.DateTimeField(null=True)
     found_at = models.DateTimeField(null=True)
+
+    objects = SuiteQuerySet.as_manager()
 
     class Meta:
         ordering = ["pk"]

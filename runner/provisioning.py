@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from runner.environments.building import BuiltImage, build
-from runner.environments.recipe import BuildFailed, Recipe
+from runner.environments.recipe import BuildFailed, Recipe, recipes
 from runner.models import Environment, bounded
 
 
@@ -50,6 +50,7 @@ def store(recipe: Recipe, built: BuiltImage, said: list[str]) -> Environment:
             "language_version": built.python_version,
             "packages": dict(built.packages),
             "provides": list(recipe.provides),
+            "requirements": "" if recipe.name in recipes() else recipe.requirements,
             "recipe_hash": recipe.digest(),
             "image_digest": built.digest,
             "size_bytes": built.size,

@@ -10,7 +10,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -52,13 +52,17 @@ debian, language = json.loads(sys.argv[1])
 version = said(*language).lstrip("v") if language else platform.python_version()
 packages = {(d.name, d.version) for d in m.distributions()}
 packages |= {(name, said("dpkg-query", "-W", "-f", "${Version}", name)) for name in debian}
-print(json.dumps([version, sorted(packages)]))
+modules = {name: found for name, found in m.packages_distributions().items() if name.isidentifier()}
+print(json.dumps([version, sorted(packages), modules]))
 """
 
 
 @dataclass(frozen=True)
 class BuiltImage:
-    """An image on this host: id digest, size in bytes, what is in it, and whether it was made just now."""
+    """An image on this host: id digest, size in bytes, what is in it, and whether it was made just now.
+
+    `modules` are the top-level names that a program may import, each with the packages it comes from.
+    """
 
     name: str
     tag: str
@@ -67,6 +71,7 @@ class BuiltImage:
     python_version: str
     packages: tuple[tuple[str, str], ...]
     fresh: bool
+    modules: dict[str, list[str]] = field(default_factory=dict)
 
 
 def build(
@@ -128,7 +133,7 @@ def _build_base(
             _docker_build(client, Path(folder), dockerfile, recipe.tag, labels, progress)
         return
     progress(f"Making {recipe.tag} from Debian {recipe.suite} (about half a minute).")
-    import_debian(client, recipe.tag, labels, suite=recipe.suite, packages=recipe.debian)
+    import_debian(client, recipe.tag, labels, suite=recipe.suite, packages=recipe.debian, progress=progress)
 
 
 def _registry_answers(
@@ -159,8 +164,11 @@ def _build_layer(
     progress: Progress,
     ca_file: Path | None,
 ) -> None:
-    """Add a recipe's packages to its parent."""
+    """Add a recipe's packages to its parent; without any, the layer is its name alone."""
     with tempfile.TemporaryDirectory() as folder:
+        if not recipe.requirements:
+            _docker_build(client, Path(folder), f"FROM {parent.digest}\n", recipe.tag, labels, progress)
+            return
         wheels = Path(folder) / "wheels"
         progress(f"Downloading the wheels of {recipe.tag}.")
         download_wheels(recipe, wheels, ca_file=ca_file)
@@ -182,20 +190,24 @@ def _docker_build(
     if shutil.disk_usage(folder).free < 2 << 30:
         raise BuildFailed(f"Less than 2 GiB are free in {folder.parent}; make room, then build again.")
     (folder / "Dockerfile").write_text(dockerfile)
-    try:
-        client.images.build(
-            path=str(folder),
-            tag=tag,
-            labels=labels,
-            network_mode="none",
-            rm=True,
-            forcerm=True,
-            timeout=BUILD_SECONDS,
-        )
-    except docker.errors.BuildError as error:
-        said = [str(line.get("stream", line.get("error", ""))).strip() for line in error.build_log]
-        tail = "\n".join(line for line in said if line)[-1500:]
-        raise BuildFailed(f"Building {tag} failed: {error.msg}\n{tail}") from error
+    said: list[str] = []
+    for part in client.api.build(
+        path=str(folder),
+        tag=tag,
+        labels=labels,
+        network_mode="none",
+        rm=True,
+        forcerm=True,
+        timeout=BUILD_SECONDS,
+        decode=True,
+    ):
+        if "error" in part:
+            tail = "\n".join(said)[-1500:]
+            raise BuildFailed(f"Building {tag} failed: {part['error'].strip()}\n{tail}".strip())
+        for line in str(part.get("stream", "")).splitlines():
+            if line.strip():
+                said.append(line.rstrip())
+                progress(line.rstrip())
     progress(f"{tag} is built.")
 
 
@@ -210,6 +222,7 @@ def _described(client: docker.DockerClient, recipe: Recipe, *, fresh: bool) -> B
         cap_drop=["ALL"],
         user="65534:65534",
     )
-    version, packages = json.loads(said)
+    version, packages, modules = json.loads(said)
     found = tuple((str(name), str(number)) for name, number in packages)
-    return BuiltImage(recipe.name, recipe.tag, str(image.id), int(image.attrs["Size"]), version, found, fresh)
+    size = int(image.attrs["Size"])
+    return BuiltImage(recipe.name, recipe.tag, str(image.id), size, version, found, fresh, modules)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import docker
@@ -20,6 +21,7 @@ HOOKS = (
     'find "$1" -xdev -perm /6000 -type f -exec chmod a-s {} +',
     'mkdir -p "$1"/work',
 )
+STEP = "I: "
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 
@@ -30,6 +32,7 @@ def import_debian(
     *,
     suite: str = SUITE,
     packages: Sequence[str] = (),
+    progress: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Make a small Debian of that suite with Python and further packages, and import it as an image of that tag.
 
@@ -39,7 +42,7 @@ def import_debian(
         raise BuildFailed("mmdebstrap is not installed. As root: apt-get install mmdebstrap")
     with tempfile.TemporaryDirectory() as folder:
         archive = Path(folder) / "base.tar"
-        _make(archive, suite, packages)
+        _make(archive, suite, packages, progress)
         changes = ["ENV PATH=/usr/local/bin:/usr/bin:/bin", 'CMD ["python3"]']
         changes += [f'LABEL "{name}"="{value}"' for name, value in labels.items()]
         repository, _, version = tag.rpartition(":")
@@ -51,21 +54,31 @@ def keyring() -> list[str]:
     return [f"--keyring={KEYRING}"] if KEYRING.exists() else []
 
 
-def _make(archive: Path, suite: str, packages: Sequence[str]) -> None:
+def _make(archive: Path, suite: str, packages: Sequence[str], progress: Callable[[str], None]) -> None:
+    """Make the archive; `progress` hears each step. Raises BuildFailed."""
     included = ",".join([PACKAGES, *packages])
-    command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={included}"]
+    command = ["mmdebstrap", "--variant=minbase", f"--include={included}"]
     command += ["--aptopt=APT::Install-Recommends false"]
     command += [f"--dpkgopt=path-exclude={path}" for path in LEFT_OUT]
     command += [f"--customize-hook={hook}" for hook in HOOKS]
     command += keyring()
-    try:
-        done = subprocess.run(
-            [*command, suite, str(archive)], capture_output=True, text=True, timeout=MAKE_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise BuildFailed(f"The Debian mirror was too slow ({MAKE_SECONDS} s). Try again later.") from None
-    if done.returncode:
+    said: list[str] = []
+    with subprocess.Popen(
+        [*command, suite, str(archive)], stderr=subprocess.PIPE, text=True, errors="replace"
+    ) as making:
+        late = threading.Timer(MAKE_SECONDS, making.kill)
+        late.start()
+        for line in making.stderr or ():
+            said.append(line.rstrip())
+            if line.startswith(STEP):
+                progress(f"mmdebstrap: {line.removeprefix(STEP).strip()}")
+        code = making.wait()
+        in_time = late.is_alive()
+        late.cancel()
+    if code and not in_time:
+        raise BuildFailed(f"The Debian mirror was too slow ({MAKE_SECONDS} s). Try again later.")
+    if code:
+        tail = "\n".join(line for line in said if not line.startswith(STEP))[-800:]
         raise BuildFailed(
-            f"mmdebstrap failed: {done.stderr.strip()[-800:]}\n"
-            "It needs the Debian mirror, and root or unprivileged user namespaces."
+            f"mmdebstrap failed: {tail}\nIt needs the Debian mirror, and root or unprivileged user namespaces."
         )

@@ -6,6 +6,7 @@ each needs is read from its metadata here, with the conditions (PEP 508) of the 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import subprocess
@@ -15,7 +16,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from packaging.markers import default_environment
 from packaging.requirements import InvalidRequirement, Requirement
@@ -29,6 +31,7 @@ ASK_SECONDS = 600
 LOOK_UP_SECONDS = 60
 ROUNDS = 30
 VERSIONS_SHOWN = 5
+NEEDED_BY = "needed by "
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Pinned:
     @property
     def line(self) -> str:
         """The line of a hashed requirements file."""
-        why = f"  # needed by {', '.join(self.needed_by)}" if self.needed_by else ""
+        why = f"  # {NEEDED_BY}{', '.join(self.needed_by)}" if self.needed_by else ""
         return f"{self.name}=={self.version} --hash=sha256:{self.sha256}{why}"
 
 
@@ -126,15 +129,24 @@ def lock(pinned: Iterable[Pinned]) -> str:
     return "".join(f"{each.line}\n" for each in pinned)
 
 
-def read_lock(text: str) -> list[tuple[str, str, list[str], str]]:
-    """Return (name, version, hashes, needed by) of each package of a hashed requirements file."""
+class Locked(NamedTuple):
+    """A package of a hashed requirements file: the hashes of its files, and the packages that need it."""
+
+    name: str
+    version: str
+    hashes: list[str]
+    needed_by: str
+
+
+def read_lock(text: str) -> list[Locked]:
+    """Return each package of a hashed requirements file, whether `lock` or another tool wrote it."""
     packages = []
     for line in text.replace("\\\n", " ").splitlines():
         said, _, why = line.partition("#")
         found = re.match(r"\s*([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==(\S+)", said)
         if found:
             hashes = re.findall(r"--hash=sha256:([0-9a-f]{64})", said)
-            packages.append((found[1], found[2], hashes, why.strip().removeprefix("needed by ").strip()))
+            packages.append(Locked(found[1], found[2], hashes, why.strip().removeprefix(NEEDED_BY)))
     return packages
 
 
@@ -197,11 +209,21 @@ def _refuse_clash(wanted: Sequence[Wanted], key: str, requirement: Requirement, 
 def _read(item: dict[str, Any], asked: frozenset[str]) -> _Found:
     """Return what an item of pip's report says (https://pip.pypa.io/en/stable/reference/installation-report/)."""
     metadata = item["metadata"]
-    sha256 = str(item["download_info"].get("archive_info", {}).get("hashes", {}).get("sha256", ""))
+    sha256 = _hash_of(item["download_info"])
     if not sha256:
         raise BuildFailed(f"The package index gives no hash for {metadata['name']}. Use one that does.")
     pinned = Pinned(str(metadata["name"]), str(metadata["version"]), sha256)
     return _Found(pinned, tuple(metadata.get("requires_dist") or ()), asked)
+
+
+def _hash_of(download: dict[str, Any]) -> str:
+    """Return the SHA-256 that the index states; that of the file itself where the index is a folder of this host."""
+    if stated := download.get("archive_info", {}).get("hashes", {}).get("sha256"):
+        return str(stated)
+    address = urlsplit(str(download["url"]))
+    if address.scheme != "file":
+        return ""
+    return hashlib.sha256(Path(unquote(address.path)).read_bytes()).hexdigest()
 
 
 def _ask(
@@ -234,6 +256,10 @@ def _explained(said: str, wanted: Sequence[Wanted], needs: _Needs, target: Targe
     """Return what pip's refusal means: the line, what is wrong with it, and what helps."""
     if trouble := refusal_of(said):
         return trouble
+    other = re.search(r"Package '([^']+)' requires a different Python: \S+ not in '([^']*)'", said)
+    if other is not None:
+        who = next((f"Line {each.line}: {each.text}" for each in wanted if each.key == other[1]), other[1])
+        return f"{who} needs Python {other[2]}. Choose another version of it, or another Python."
     missing = re.search(r"No matching distribution found for ([A-Za-z0-9._-]+)(\S*)", said)
     if missing is None:
         clash = re.search(r"Cannot install (.*) because", said)
