@@ -100,6 +100,9 @@ def prepare(version: Version, edit: Edit) -> Proposal:
     if not its.editable:
         said = f"A version in {its.title} is changed where it came from: import it again under the same key."
         raise EditInvalid({"reference": said})
+    if edit.environment.language != version.language:
+        said = f"{edit.environment.name} runs {edit.environment.language}. Choose one for {version.language}."
+        raise EditInvalid({"environment": said})
     before = edit_of(version)
     edit = replace(
         edit,

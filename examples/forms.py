@@ -7,11 +7,15 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
+from django.core.validators import RegexValidator
 from django.template.defaultfilters import filesizeformat
 
 from examples.curating import MOST_REPEATS
 from examples.editing import Edit
-from examples.models import Dataset
+from examples.environments import pythons
+from examples.models import Dataset, Version
+from examples.rerunning import MOST_ENVIRONMENTS, fit_for
+from runner.environments.wanted import Wanted, WantedInvalid, read_wanted
 from runner.models import Environment
 
 REPEATS_OFFERED = 90
@@ -25,6 +29,30 @@ class Code(forms.CharField):
         super().__init__(
             strip=False, widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "false"}), **options
         )
+
+
+class EnvironmentChoice(forms.ModelChoiceField):  # type: ignore[type-arg] # not subscriptable at run time
+    """An environment, named with its Python."""
+
+    def label_from_instance(self, obj: Environment) -> str:
+        """Return the name, and what it holds or lacks."""
+        return environment_label(obj)
+
+
+class EnvironmentChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg] # as above
+    """Environments, named with their Pythons."""
+
+    def label_from_instance(self, obj: Environment) -> str:
+        """Return the name, and what it holds or lacks."""
+        return environment_label(obj)
+
+
+def environment_label(environment: Environment) -> str:
+    """Return what a choice says of an environment."""
+    if not environment.image_digest:
+        return f"{environment.name}, not built yet"
+    language = "Python" if environment.language == "python" else environment.language
+    return f"{environment.name}, {language} {environment.language_version}".rstrip()
 
 
 class ImportForm(forms.Form):
@@ -86,7 +114,7 @@ class VersionForm(forms.Form):
         label="Visible assertions",
         help_text="How many top-level assertions, in order, an annotator sees and may run.",
     )
-    environment = forms.ModelChoiceField(
+    environment = EnvironmentChoice(
         Environment.objects.all(),
         label="Environment",
         empty_label=None,
@@ -159,3 +187,66 @@ class DatasetForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptabl
             "licence": f"{LICENCE_HELP}; empty means unknown, and its examples fail a check",
             "source": "where it was published",
         }
+
+
+class EnvironmentForm(forms.Form):
+    """A new environment: its name, one of the Pythons that are offered, and packages."""
+
+    name = forms.CharField(
+        max_length=40,
+        label="Name",
+        help_text="Small letters, digits and hyphens, such as numpy-2023. It stays.",
+        validators=[
+            RegexValidator(
+                r"^[a-z][a-z0-9]*(-[a-z0-9]+)*\Z",
+                "Begin with a small letter; then small letters and digits, single hyphens between.",
+            )
+        ],
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    python = forms.ChoiceField(
+        label="Python",
+        widget=forms.RadioSelect,
+        error_messages={"invalid_choice": "This Python is not offered. Choose one that is."},
+    )
+    packages = forms.CharField(
+        required=False,
+        max_length=20_000,
+        label="Packages",
+        help_text="One a line, by name and exact version: numpy==2.4.6. Only wheels are installed. What they need comes"
+        " with them and is listed with its hash. Empty: the standard library alone.",
+        widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false", "class": "mono"}),
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        offered = pythons()
+        choices = [(each.version, f"{each.version}, Debian {each.suite}") for each in offered]
+        python: Any = self.fields["python"]
+        python.choices = choices
+        python.initial = choices[0][0]
+
+    def clean_packages(self) -> tuple[Wanted, ...]:
+        """Return what the lines name; what is wrong with one is said by its number."""
+        try:
+            return read_wanted(self.cleaned_data["packages"])
+        except WantedInvalid as refusal:
+            raise forms.ValidationError(str(refusal)) from refusal
+
+
+class RerunForm(forms.Form):
+    """The environments in which a version is executed beside its own."""
+
+    environments = EnvironmentChoices(
+        Environment.objects.none(),
+        label="Beside its own",
+        help_text=f"1 to {MOST_ENVIRONMENTS - 1}",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose one at least.", "invalid_choice": "Choose among those listed."},
+    )
+
+    def __init__(self, *args: Any, version: Version, **options: Any) -> None:
+        super().__init__(*args, **options)
+        others = [each.pk for each in fit_for(version) if each.pk != version.environment_id]
+        environments: Any = self.fields["environments"]
+        environments.queryset = Environment.objects.filter(pk__in=others)

@@ -217,6 +217,38 @@ class Check(models.Model):
         return f"{self.name}: {self.state}"
 
 
+class Comparison(models.Model):
+    """A version executed in several environments, to be looked at side by side; it changes nothing of the version."""
+
+    version = models.ForeignKey(Version, on_delete=models.CASCADE, related_name="comparisons")
+    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"comparison {self.pk} of {self.version}"
+
+
+class Rerun(models.Model):
+    """One execution of a comparison: the reference, or the empty body, in the execution's environment."""
+
+    class Program(models.TextChoices):
+        REFERENCE = "reference", "reference"
+        EMPTY = "empty", "empty body"
+
+    comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="reruns")
+    program = models.CharField(max_length=10, choices=Program)
+    execution = models.OneToOneField(Execution, on_delete=models.PROTECT, related_name="rerun")
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.program}, {self.execution}"
+
+
 class ReleaseQuerySet(models.QuerySet["Release"]):
     """Which releases."""
 

@@ -1,4 +1,4 @@
-"""Celery: import uploaded files, and check versions that wait for it."""
+"""Celery: import uploaded files, check versions that wait for it, build environments and tidy up behind them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from time import monotonic
 
 from celery import shared_task
 
+from examples import environments
 from examples.checking.run import check_version, repeat_reference, waiting
 from examples.importing.store import waiting_reports
 from examples.importing.uploads import run_import
 from examples.models import Version
+from runner import builds
+from runner.models import Build, Suite
 
 TURN_SECONDS = 5
 AT_ONCE = 2
@@ -41,9 +44,33 @@ def import_file(report_id: int) -> None:
     run_import(report_id)
 
 
+@shared_task(queue="bulk", name="examples.build_environment")
+def build_environment(build_id: int) -> None:
+    """Build an environment that was asked for, unless another worker has it; then remove images it took the place of."""
+    built = builds.run_build(build_id)
+    if built is not None and built.state == Build.State.BUILT:
+        environments.sweep()
+
+
+@shared_task(queue="bulk", name="examples.look_at_mirror")
+def look_at_mirror() -> None:
+    """Look at what the Debian mirror offers, where somebody asked for that."""
+    builds.look_at_suites()
+
+
+@shared_task(queue="bulk", name="examples.sweep_images")
+def sweep_images() -> None:
+    """Remove the images that nothing names any more."""
+    environments.sweep()
+
+
 def wake_bulk_work() -> None:
-    """Wake a worker for each import that waits, and as many as may check at once; called every few seconds."""
+    """Wake a worker for each import and build that waits, and as many as may check at once; called every few seconds."""
     for report_id in waiting_reports():
         import_file.delay(report_id)
+    for build_id in builds.due_builds():
+        build_environment.delay(build_id)
+    if Suite.objects.due().exists():
+        look_at_mirror.delay()
     for _ in waiting(at_most=AT_ONCE):
         check_waiting.delay()

@@ -12,7 +12,9 @@ class Environments:
     """The environments there are; those of our recipes get a row before their image is built."""
 
     def __init__(self) -> None:
-        self.known = sorted(ensure_environments(), key=lambda each: (len(each.provides), each.name))
+        # Those that somebody asked for come last: they are taken only where ours lack something.
+        known = [each for each in ensure_environments() if each.image_digest or not each.suite]
+        self.known = sorted(known, key=lambda each: (bool(each.suite), len(each.provides), each.name))
 
     def choose(self, needs: Sequence[str], *, named: str = "", language: str = "python") -> Environment:
         """Return the language's environment of that name, else the smallest that provides all needs, else the one with most.

@@ -116,14 +116,16 @@ def provenance(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @curator_required
 def check_execution(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show an execution that a check rests on: outcome, rows, output, facts."""
+    """Show an execution that a check or a comparison rests on: outcome, rows, output, facts."""
     seen = Example.objects.visible_to(request.user)
-    checked = Q(checks__version__example__in=seen)
+    checked = Q(checks__version__example__in=seen) | Q(rerun__comparison__version__example__in=seen)
     found = Execution.objects.filter(checked).select_related("environment").distinct()
     execution = get_object_or_404(found, pk=pk)
-    version = Version.objects.filter(checks__executions=execution).select_related("example__dataset").first()
+    of = Q(checks__executions=execution) | Q(comparisons__reruns__execution=execution)
+    version = Version.objects.filter(of).select_related("example__dataset").first()
     rows = execution.rows.all()[:ROWS_SHOWN]
     checks = [TITLES[name].lower() for name in execution.checks.values_list("name", flat=True)]
+    checks = checks or ["comparison of environments"]
     context = {
         "execution": execution,
         "version": version,

@@ -23,6 +23,7 @@ SECTIONS = (
     ("Checks", "example"),
     ("Content", "example_content"),
     ("Versions", "example_versions"),
+    ("Environments", "example_rerun"),
     ("Verdicts", "example_verdicts"),
     ("Provenance", "example_provenance"),
 )

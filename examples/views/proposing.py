@@ -18,17 +18,22 @@ from examples.proposing import NothingChanged, Overtaken, propose_version
 from examples.showing import shown_tests
 from examples.views.detail import changes_between
 from examples.views.page import Page, page_of, show
+from runner.models import Environment
 
 
 @require_http_methods(["GET", "POST"])
 @curator_required
 def propose(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the form; with `action=preview` what the edit would change; else save it as the next version."""
+    """Show the form; with `action=preview` what the edit would change; else save it as the next version.
+
+    `?environment=NAME` has that environment chosen already.
+    """
     page = page_of(request, pk)
     if request.method != "POST":
-        return _form(
-            request, page, VersionForm(initial={**edit_of(page.version).__dict__, "base": page.version.pk})
-        )
+        initial = {**edit_of(page.version).__dict__, "base": page.version.pk}
+        if chosen := Environment.objects.filter(name=request.GET.get("environment", "")).first():
+            initial["environment"] = chosen
+        return _form(request, page, VersionForm(initial=initial))
     form = VersionForm(request.POST)
     if request.POST.get("action") == "preview":
         form.fields["note"].required = False

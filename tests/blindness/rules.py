@@ -77,6 +77,10 @@ def _dataset(world: World) -> dict[str, Any]:
     return {"name": world.version.example.dataset.name}
 
 
+def _environment(world: World) -> dict[str, Any]:
+    return {"name": world.version.environment.name}
+
+
 def _report(world: World) -> dict[str, Any]:
     return {"pk": world.report.pk}
 
@@ -157,6 +161,13 @@ RULES: dict[str, Rule] = {
     "datasets": Rule(CURATES),
     "dataset": Rule(CURATES, _dataset),
     "dataset_export": Rule(CURATES, lambda world: {**_dataset(world), "style": "benchwright"}),
+    "environments": Rule(CURATES),
+    "environment_new": Rule(CURATES),
+    "suites": Rule(CURATES),
+    "environments_remove": Rule(CURATES),
+    "environment": Rule(CURATES, _environment),
+    "environment_build": Rule(CURATES, _environment),
+    "example_rerun": Rule(CURATES, _example),
     "check_execution": Rule(CURATES, lambda world: {"pk": world.check_execution.pk}),
     "example": Rule(CURATES, _example),
     "example_content": Rule(CURATES, _example),
