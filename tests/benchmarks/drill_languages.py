@@ -1,0 +1,124 @@
+"""JavaScript and C++ in real boxes: hostile submissions with one outcome each, and the examples we wrote, checked.
+
+    python -m tests.benchmarks.drill_languages [javascript] [cpp] [hostile] [examples]
+
+Builds the images `node` and `cpp` where they are absent, which takes a minute each: that is why it is a drill and no test.
+Exit 1 where a submission came to anything else, where an example fails a check, or where a container was left.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from tests.benchmarks.figures import machine
+from tests.benchmarks.prepared import AT_ONCE, check_all, database, prepare
+from tests.benchmarks.records import load
+
+if TYPE_CHECKING:
+    from runner.models import Environment
+    from runner.sandbox.containers import ColdSandbox
+    from tests.runner.hostile_languages import LanguageCase
+
+IMAGES = {"javascript": "node", "cpp": "cpp"}
+
+
+def main(words: list[str]) -> int:
+    """Run what was asked for, all where nothing was; return the exit status."""
+    prepare()
+    print(f"{database()}; {machine()}")
+    languages = [name for name in IMAGES if name in words] or list(IMAGES)
+    parts = [part for part in ("hostile", "examples") if part in words] or ["hostile", "examples"]
+    held = True
+    for name in languages:
+        environment = provided(IMAGES[name])
+        held = ("hostile" not in parts or hostile(name, environment)) and held
+        held = ("examples" not in parts or examples(name)) and held
+    return 0 if held else 1
+
+
+def provided(name: str) -> Environment:
+    """Build an environment where it is absent, say how long that took and how large it is, and return it."""
+    from runner.environments.recipe import recipes
+    from runner.provisioning import provision
+
+    began = time.monotonic()
+    environment = provision(recipes()[name], progress=lambda _: None)
+    print(
+        f"{name}: {environment.language} {environment.language_version}, {(environment.size_bytes or 0) / 1e6:.0f} MB, "
+        f"{time.monotonic() - began:.0f} s"
+    )
+    return environment
+
+
+def hostile(name: str, environment: Environment) -> bool:
+    """Run a language's hostile submissions and print a line for each; return whether all came to their outcome."""
+    from runner.sandbox.containers import ColdSandbox
+    from runner.sandbox.engine import Engine
+    from tests.runner.hostile_languages import CPP_CASES, JAVASCRIPT_CASES
+
+    cases = JAVASCRIPT_CASES if name == "javascript" else CPP_CASES
+    engine = Engine()
+    sandbox = ColdSandbox(engine)
+    print(f"{name + ' submission':44} {'expected':36} got")
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        held = sum(threads.map(lambda case: _held(sandbox, environment.image_digest, case), cases))
+    left = engine.boxes(sandbox.keeper)
+    print(f"{name}: {held} of {len(cases)} came to their one outcome; containers left: {len(left)}")
+    sandbox.close()
+    return held == len(cases) and not left
+
+
+def _held(sandbox: ColdSandbox, image: str, case: LanguageCase) -> bool:
+    from runner.outcome import judge
+
+    job = case.job()
+    name = f"drill-{time.monotonic_ns()}"
+    measured = sandbox.run(job, image=image, name=name, on_started=lambda: None, on_row=lambda row: None)
+    found = judge(measured, job.expected)
+    expected = (case.whole, case.f, case.g)
+    got = (found.outcome, *(row.outcome for row in found.tests))
+    told = [", ".join(map(str, each)) for each in (expected, got)]
+    wrong = "" if got == expected else f"   WRONG {measured.load_error[:300]!r} {measured.facts}"
+    print(f"{case.name:44} {told[0]:36} {told[1]}{wrong}", flush=True)
+    return got == expected
+
+
+def examples(name: str) -> bool:
+    """Import a language's examples and check them as the product does; return whether each passed every check."""
+    from examples.demo.braced import file_of
+    from examples.models import Check, Version
+
+    report = load(file_of(name), f"demo-{name}")  # type: ignore[arg-type]
+    added: int = report.added
+    versions = list(Version.objects.filter(language=name).order_by("pk"))
+    seconds = check_all([version.pk for version in versions])
+    for version in versions:
+        version.refresh_from_db()
+        print(f"{version.example.key:32} {_told(version)}", flush=True)
+    failed = Check.objects.filter(version__in=versions).exclude(state="passed")
+    for check in failed.select_related("version__example"):
+        print(f"{check.version.example.key}: {check.name} {check.state}: {check.finding[:300]}")
+    passed = sum(version.check_state == "passed" for version in versions)
+    print(f"{name}: {passed} of {added} examples pass every check, in {seconds:.0f} s")
+    return passed == added == 12
+
+
+def _told(version: Any) -> str:
+    """Return what an example's checks found, in one line."""
+    checks = {check.name: check for check in version.checks.all()}
+    reference = checks["reference"].evidence if "reference" in checks else {}
+    empty = checks["empty_body"].evidence["runs"][0]["outcome"] if "empty_body" in checks else "?"
+    canary = checks["canary"].evidence.get("label", "") if "canary" in checks else "?"
+    cpu = version.reference_cpu_seconds or 0.0
+    return f"reference {reference.get('passed')}/{reference.get('of')}, empty body {empty}, {canary}, {cpu:.2f} s CPU"
+
+
+if __name__ == "__main__":
+    status = main(sys.argv[1:])
+    from runner import boxes
+
+    boxes.close()
+    sys.exit(status)
