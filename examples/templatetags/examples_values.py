@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.template import Library
 
+from examples.languages.ways import LanguageUnknown, ways
+
 register = Library()
 
 
@@ -11,6 +13,15 @@ register = Library()
 def grouped(number: int) -> str:
     """Return a count with its thousands parted: 20,000."""
     return f"{number:,}"
+
+
+@register.filter
+def language_title(name: str) -> str:
+    """Return a language's name as people write it; as it stands where it is not known here."""
+    try:
+        return ways(name).title
+    except LanguageUnknown:
+        return name
 
 
 @register.filter

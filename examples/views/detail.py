@@ -22,10 +22,10 @@ from runner.models import Execution
 AUDIT_SHOWN = 30
 ROWS_SHOWN = 300
 PARTS = (
-    ("Instruction", "instruction", "text"),
-    ("Tests", "tests", "python"),
-    ("Block that runs the tests", "block", "python"),
-    ("Reference", "reference", "python"),
+    ("Instruction", "instruction"),
+    ("Tests", "tests"),
+    ("Block that runs the tests", "block"),
+    ("Reference", "reference"),
 )
 
 
@@ -151,13 +151,18 @@ def changes_between(older: Version, newer: Version) -> list[dict[str, Any]]:
     """Return what differs, part by part: title, language, the text before and after."""
     before, after = edit_of(older), edit_of(newer)
     changes: list[dict[str, Any]] = [
-        {"title": title, "language": language, "before": getattr(before, name), "after": getattr(after, name)}
-        for title, name, language in PARTS
+        {
+            "title": title,
+            "language": "text" if name == "instruction" else newer.language,
+            "before": getattr(before, name),
+            "after": getattr(after, name),
+        }
+        for title, name in PARTS
         if getattr(before, name) != getattr(after, name)
     ]
     if older.context != newer.context:
         changes.append(
-            {"title": "Context", "language": "python", "before": older.context, "after": newer.context}
+            {"title": "Context", "language": newer.language, "before": older.context, "after": newer.context}
         )
     small = [
         ("Visible assertions", str(older.visible), str(newer.visible)),

@@ -63,7 +63,7 @@ struct Till {
 }  // namespace shop
 void test_a() { assert(shop::merge({1}, 0).size() == 1); assert(true); }
 """
-EXAMPLES = [pytest.param(record, id=record.key) for name in ("javascript", "cpp") for record in records(name)]  # type: ignore[arg-type]
+EXAMPLES = [pytest.param(record, id=record.key) for name in ("javascript", "cpp") for record in records(name)]
 
 
 @pytest.mark.parametrize("language", ["javascript", "cpp"])
@@ -240,7 +240,7 @@ def changed(record: Record, **other: Any) -> dict[str, Any]:
 )
 def test_a_record_that_cannot_be_run_is_refused(other: dict[str, Any], field: str) -> None:
     for language in ("javascript", "cpp"):
-        record = next(iter(records(language)))  # type: ignore[arg-type]
+        record = next(iter(records(language)))
         with pytest.raises(RecordInvalid) as caught:
             parse(changed(record, **other))
         assert caught.value.field == field
