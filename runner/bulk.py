@@ -21,17 +21,17 @@ from django.db.models import QuerySet
 
 from runner import boxes, claims, modes, obstacles
 from runner.claims import Claim, ClaimLost, now_plus
-from runner.confirming import to_confirm, to_run_inside
+from runner.confirming import Confirmation, to_confirm, to_run_inside, with_canary
 from runner.events import announce
 from runner.execution import conditions, execute_claimed, measures, put_back, put_back_untried, waited
 from runner.models import Environment, Execution, TestRow
 from runner.outcome import Judgement, Measurement, Row, judge
 from runner.recording import stored
-from runner.sandbox.base import HostUnfit, Job, SandboxUnavailable
+from runner.sandbox.base import Canary, HostUnfit, Job, SandboxUnavailable
 from runner.sandbox.containers import MODE as SINGLE
 from runner.sandbox.lines import Owner
 from runner.sandbox.reach import fits
-from runner.sandbox.zygote import Kind, runs_in_forks
+from runner.sandbox.zygote import Kind, Line, runs_in_forks
 from runner.waking import wake_batch
 
 logger = logging.getLogger(__name__)
@@ -88,8 +88,9 @@ def execute_batch(execution_ids: Sequence[int]) -> int:
     for execution in taken:
         kind = Kind.of(execution.job, execution.environment.image_digest)
         groups[execution.scope, kind].append(execution)
-    for (scope, kind), executions in groups.items():
-        Batch(scope, kind, executions).execute()
+    with claims.kept(taken[0].claim if taken else ""):
+        for (scope, kind), executions in groups.items():
+            Batch(scope, kind, executions).execute()
     return len(taken)
 
 
@@ -102,6 +103,7 @@ class Finished:
     judgement: Judgement
     began: float
     ended: float
+    confirmation: Confirmation | None = None
 
     def rows(self) -> list[Row]:
         """Return what to keep: the rows in the order they came, every expected test with its judged outcome."""
@@ -117,6 +119,16 @@ class Finished:
         return kept + [row for test, row in judged.items() if test not in said]
 
 
+@dataclass(frozen=True)
+class Turn:
+    """A job on its way: an execution's own, the same compared inside, or the canary that `passed` waits for."""
+
+    execution: Execution
+    job: Job
+    canary: Canary | None = None
+    passed: Finished | None = None
+
+
 class Batch:
     """Executions of one scope and one kind, all under one claim, on their way to their outcomes."""
 
@@ -124,7 +136,6 @@ class Batch:
         self.scope, self.kind, self.token = scope, kind, executions[0].claim
         self.left = {execution.pk: execution for execution in executions}
         self.alone: set[int] = set()
-        self.doubtful: set[int] = set()
         self.finished: list[Finished] = []
         self.saved_at = self.renewed_at = time.monotonic()
 
@@ -154,8 +165,7 @@ class Batch:
             fitting = [
                 execution
                 for execution in self.left.values()
-                if mode == SINGLE
-                or (execution.pk not in self.alone | self.doubtful and fits(execution.job, mode))
+                if mode == SINGLE or (execution.pk not in self.alone and fits(execution.job, mode))
             ]
             if mode == SINGLE:
                 self._run_single(fitting)
@@ -164,26 +174,50 @@ class Batch:
 
     def _run_together(self, mode: str, executions: Sequence[Execution]) -> None:
         """Run samples in forks of one process; those that leave a doubt stay with what is left."""
-        jobs = [execution.job for execution in executions]
+        turns = [Turn(execution, execution.job) for execution in executions]
         with boxes.lines().lent(Owner(self.scope, mode, self.kind)) as line:
-            for ran in line.run(jobs):
-                if ran is not None and ran.measurement is not None:
-                    self._take(executions[ran.place], jobs[ran.place], ran.measurement, ran.seconds)
-                self._keep_up()
+            while turns:
+                turns = self._round(line, turns)
         self._save()
 
-    def _take(self, execution: Execution, job: Job, measurement: Measurement, seconds: float) -> None:
-        """Judge what was measured; where only wall time decided, let it run again, alone."""
+    def _round(self, line: Line, turns: Sequence[Turn]) -> list[Turn]:
+        """Run jobs and return those that their ends ask for."""
+        next_round: list[Turn] = []
+        for ran in line.run([turn.job for turn in turns]):
+            if ran is not None and ran.measurement is not None:
+                next_round += self._take(turns[ran.place], ran.measurement, ran.seconds)
+            self._keep_up()
+        return next_round
+
+    def _take(self, turn: Turn, measurement: Measurement, seconds: float) -> list[Turn]:
+        """Judge what was measured and return what is to be run beside it; as `execution` does for one alone.
+
+        Where only wall time decided, it is left to run again, alone.
+        """
+        execution, job, ended = turn.execution, turn.job, time.monotonic()
         judgement = judge(measurement, job.expected)
+        if turn.passed is not None and turn.canary is not None:
+            came = Confirmation(turn.canary, judgement.outcome, seconds * 1000)
+            self._finish(replace(turn.passed, confirmation=came))
+            return []
         if waited(measurement, judgement, job):
             self.alone.add(execution.pk)
-            return
-        if to_run_inside(job, measurement) is not None or to_confirm(job, judgement) is not None:
-            self.doubtful.add(execution.pk)  # what confirms it runs beside it, in boxes of its own
-            return
-        ended = time.monotonic()
-        self.finished.append(Finished(execution, measurement, judgement, ended - seconds, ended))
-        del self.left[execution.pk]
+            return []
+        inside = to_run_inside(job, measurement)
+        if inside is not None:
+            return [Turn(execution, inside)]
+        if job.inside and not execution.job.inside:
+            measurement = replace(measurement, facts=measurement.facts | {"compared": "inside"})
+        finished = Finished(execution, measurement, judgement, ended - seconds, ended)
+        canary = to_confirm(job, judgement)
+        if canary is not None:
+            return [Turn(execution, with_canary(job, canary), canary, finished)]
+        self._finish(finished)
+        return []
+
+    def _finish(self, finished: Finished) -> None:
+        self.finished.append(finished)
+        del self.left[finished.execution.pk]
 
     def _run_single(self, executions: Sequence[Execution]) -> None:
         """Run each in a box of its own, as any other execution, which answers for its own faults."""
@@ -234,7 +268,10 @@ class Batch:
                 lease_end=None,
                 started_at=now_plus(each.began - now),
                 finished_at=now_plus(each.ended - now),
-                facts=conditions(each.execution, each.measurement, repeated=False),
+                tampered=each.confirmation is not None and each.confirmation.tampered,
+                facts=conditions(
+                    each.execution, each.measurement, repeated=False, confirmation=each.confirmation
+                ),
                 **measures(each.measurement),
             )
         except ClaimLost:

@@ -53,12 +53,13 @@ def looks(body: str) -> Job:
 def line(request: pytest.FixtureRequest, engine: Engine, plain: BuiltImage) -> Iterator[Line]:
     """A line of each mode that holds here."""
     shown = modes.tried(engine, request.param, plain.digest)
-    if shown != modes.HOLDS:
-        pytest.skip(f"{request.param} does not hold here: {shown}")
+    if "kernel cannot confine" in shown:
+        pytest.skip(f"{request.param}: {shown}")
+    assert shown == modes.HOLDS
     line = Line(engine, request.param, Kind.of(job(), plain.digest), keeper=KEEPER)
     yield line
     line.close()
-    assert engine.boxes(KEEPER) == []
+    engine.remove_all(KEEPER)  # raises where one stays
 
 
 def run(line: Line, *jobs: Job) -> list[Ran]:
@@ -207,7 +208,7 @@ def test_nothing_that_a_sample_leaves_is_seen_by_the_next(left: str, line: Line)
 def test_a_sample_looks_around_and_finds_nobody(line: Line) -> None:
     """Neither pid 1, nor the host's side, nor the descriptors of another."""
     around = """
-import os
+import ctypes, os
 found = []
 for path in ("/proc/1/environ", "/proc/1/mem", "/proc/1/maps", "/proc/1/cmdline", "/proc/self/mem", "/proc/self/environ"):
     try:
@@ -230,6 +231,9 @@ for number in range(256):
 found += open_here if len(open_here) != 5 else []  # the three streams, rows and tests
 if os.getppid() > 1:
     found.append("a parent that is not pid 1")
+libc = ctypes.CDLL(None)
+found += [hex(flag) for flag in (0x10000000, 0x20000, 0x8000000) if libc.unshare(flag) == 0]
+found += ["mount"] * (libc.mount(b"tmpfs", b"/work", b"tmpfs", 0, None) == 0)
 """
     (seen,) = measured(line, looks(around))
     assert outcomes(seen, ("test_nothing",)) == ["PASSED", "PASSED"], seen.rows
