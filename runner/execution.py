@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import asdict, replace
+from itertools import count
 from typing import Any
 
 from django.conf import settings
@@ -13,7 +14,7 @@ from django.db.models.functions import Now
 
 from runner import boxes, claims, obstacles
 from runner.claims import Claim, ClaimLost
-from runner.confirming import Confirmation, confirmed, to_confirm, to_run_inside
+from runner.confirming import Confirmation, confirmed, to_run_inside
 from runner.events import announce
 from runner.models import Execution, TestRow, bounded
 from runner.outcome import Judgement, Measurement, Outcome, judge
@@ -98,13 +99,13 @@ def container_name(claim: Claim, again: str = "") -> str:
 
 
 def _confirmation(recorder: Recorder, job: Job, judgement: Judgement) -> Confirmation | None:
-    """Run one of the job's canaries after it has PASSED; its rows are nobody's."""
-    canary = to_confirm(job, judgement)
-    if canary is None:
-        return None
-    unseen = Unrecorded(recorder.execution, recorder.claim)
-    name = container_name(recorder.claim, "canary")
-    return confirmed(job, canary, lambda changed: _run(unseen, changed, name))
+    """Run the job's canaries, one of each kind, after it has PASSED; their rows are nobody's."""
+    unseen, numbers = Unrecorded(recorder.execution, recorder.claim), count(1)
+
+    def run(changed: Job) -> Measurement:
+        return _run(unseen, changed, container_name(recorder.claim, f"canary-{next(numbers)}"))
+
+    return confirmed(job, judgement, run)
 
 
 def waited(measurement: Measurement, judgement: Judgement, job: Job) -> bool:

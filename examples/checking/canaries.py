@@ -19,7 +19,7 @@ from runner.outcome import Outcome
 from runner.sandbox.base import Canary, Job
 
 NAME = "canary"
-TRIED, KEPT = 8, 4
+TRIED, KEPT, KEPT_OF_A_KIND = 10, 6, 3
 
 
 class Label(StrEnum):
@@ -37,13 +37,14 @@ def find(job: Job, execute: Callable[[Job], Execution], *, reference_passed: boo
         return _finding(Label.NOT_NEEDED, "Every assertion is compared outside the program's process.", (), 0)
     if not reference_passed:
         return _finding(Label.NONE, "No canary: the reference does not pass.", (), 0)
-    kept, tried = [], 0
-    for canary in plan.candidates[:TRIED]:
+    kept, tried = list[Canary](), 0
+    for canary in plan.candidates:
+        alike = [each for each in kept if each.kind == canary.kind]
+        if tried == TRIED or len(kept) == KEPT or len(alike) == KEPT_OF_A_KIND:
+            continue
         tried += 1
         if fails_at(execute(with_canary(job, canary)), canary):
             kept.append(canary)
-        if len(kept) == KEPT:
-            break
     if not kept:
         told = f"{tried} changes of an expected value tried" if tried else "no expected value can be changed"
         return _finding(Label.NONE, f"No canary: {told}, and the reference fails at none of them.", (), tried)

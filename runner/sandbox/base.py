@@ -43,7 +43,8 @@ class Canary:
 
     `part` is "tests" or "block", `start` and `end` count characters in it, `line` lines; `assertion` is None where it is
     none that reports by itself. `outside` says that the host makes the comparison, so that only a run which skips it
-    could pass.
+    could pass. `kind` is what does the comparing, such as "==" or "assert_allclose": one that was made to do nothing is
+    found by a canary of its kind alone.
     """
 
     test: str
@@ -54,6 +55,7 @@ class Canary:
     end: int
     text: str
     outside: bool = False
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Job:
               so it is evidence for a check and never part of an outcome
     inside    whether values are compared with literals in the program's process: for a value that has an `__eq__` of
               its own, which the host cannot ask
-    canaries  what to run once after all hidden tests have PASSED, one of them, to find out about tampering
+    canaries  what to run after all hidden tests have PASSED, one of each kind, to find out about tampering
     """
 
     program: str

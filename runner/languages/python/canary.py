@@ -33,6 +33,7 @@ CONSTRUCTORS = (
     "array",
     "defaultdict",
 )
+COMPARING = ("isclose", "allclose", "array_equal", "array_equiv", "equals", "almost_equal", "almosteq")
 OTHER_ERROR = "FloatingPointError"
 
 
@@ -132,7 +133,9 @@ def _changes(node: ast.stmt, body: list[ast.stmt]) -> Iterator[tuple[Change, boo
             yield change, False
         return
     test = node.test
-    change = _wrong_value(test, body)
+    change = _wrong_value(test, body) or _wrong_item(test)
+    if change is None and isinstance(test, ast.Call) and called_name(test) in COMPARING:
+        change = _changed_call(test)
     if change is not None:
         yield change, False
     elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -154,6 +157,12 @@ def _wrong_value(test: ast.expr, body: list[ast.stmt]) -> Change | None:
     if not made and all(any(isinstance(node, ast.Call) for node in ast.walk(side)) for side in sides):
         made = sides[:1]
     return _wrong(made[0]) if made else None
+
+
+def _wrong_item(test: ast.expr) -> Change | None:
+    """Return a change of the literal that is looked for by an `in`."""
+    found = isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.In)
+    return _wrong(test.left) if found and isinstance(test, ast.Compare) and _is_literal(test.left) else None
 
 
 def _given(side: ast.expr, body: list[ast.stmt]) -> ast.expr | None:
@@ -238,7 +247,19 @@ def _canary(job: Job, found: _Found, change: Change) -> Canary:
         end=_offset(lines, node.end_lineno or node.lineno, node.end_col_offset or 0),
         text=change.text,
         outside=_sure(found),
+        kind=_kind(found.node),
     )
+
+
+def _kind(node: ast.stmt) -> str:
+    """Return what does the comparing: an operator, or the name of what is called."""
+    call = _call_of(node)
+    if call is not None:
+        return called_name(call)
+    test = node.test if isinstance(node, ast.Assert) else None
+    if isinstance(test, ast.Compare):
+        return type(test.ops[0]).__name__.lower()
+    return called_name(test) if isinstance(test, ast.Call) else "condition"
 
 
 def _offset(lines: list[str], line: int, column: int) -> int:

@@ -12,6 +12,7 @@ and the process compares, a value with an `__eq__` of its own from both sides: i
 from __future__ import annotations
 
 import ast
+import math
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from runner.languages.python.parsing import parse
 
 MAIN = "__main__"
 PLACEHOLDER = "_" + secrets.token_hex(12)
+ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 HINT_BITS, SHORT_FORM = 4, 6
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 # What assertions use to look at a value. An honest program replaces none of these.
@@ -151,7 +153,7 @@ class _Rewriter(ast.NodeTransformer):
         self.expected = frozenset(expected)
         self.planned = planned
         self.outside_process = outside
-        self.builtins = _Builtins(frozenset() if "builtins" in taken else BUILTINS - taken)
+        self.builtins = _Builtins(frozenset() if "builtins" in taken else (BUILTINS | {"math"}) - taken)
         self.certain: frozenset[ast.stmt] = frozenset()
         self.nested = 0
         self.path: list[str] = []
@@ -281,14 +283,16 @@ class _Rewriter(ast.NodeTransformer):
 
 
 def _asked(test: ast.expr, handle: str) -> ast.expr | None:
-    """Return the call that asks both sides of `==` or `in`, None for other conditions and where anything may be equal."""
+    """Return the call that asks both sides of `==`, `<` or `in`, None for other conditions and where anything may be equal."""
     if not (isinstance(test, ast.Compare) and len(test.ops) == 1):
         return None
     names = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(test)}
-    method = {ast.Eq: "equals", ast.In: "contains"}.get(type(test.ops[0]))
-    if method is None or names & {"ANY", "approx"}:
+    kind = type(test.ops[0])
+    method = {ast.Eq: "equals", ast.In: "contains"}.get(kind, "ordered" if kind in ORDERS else "")
+    if not method or names & {"ANY", "approx"}:
         return None
-    return _call(handle, method, test.left, test.comparators[0])
+    order = [ast.Constant(kind.__name__.lower())] if method == "ordered" else []
+    return _call(handle, method, test.left, test.comparators[0], *order)
 
 
 class _Builtins(ast.NodeTransformer):
@@ -299,9 +303,17 @@ class _Builtins(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id in self.names:
-            node.func = _call(PLACEHOLDER, "builtin", ast.Constant(node.func.id))
+        function = node.func
+        if isinstance(function, ast.Name) and function.id in self.names:
+            node.func = _call(PLACEHOLDER, "builtin", ast.Constant(function.id))
+        elif isinstance(function, ast.Attribute) and self._is_math(function):
+            node.func = _call(PLACEHOLDER, "builtin", ast.Constant(f"math.{function.attr}"))
         return node
+
+    def _is_math(self, function: ast.Attribute) -> bool:
+        module = function.value
+        named = isinstance(module, ast.Name) and module.id == "math" and "math" in self.names
+        return named and hasattr(math, function.attr)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         return node
@@ -350,7 +362,7 @@ def bound(tree: ast.Module) -> set[str]:
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.add(node.name)
         elif isinstance(node, ast.alias):
-            names.add((node.asname or node.name).split(".")[0])
+            names |= {(node.asname or node.name).split(".")[0]} - ({"math"} if node.name == "math" else set())
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value:
             names.add(node.value.split(".")[0])
     return names

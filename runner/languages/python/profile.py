@@ -31,11 +31,13 @@ INSIDE_ZYGOTE = (*INSIDE, "runner.sandbox.inside.confine", ZYGOTE)
 PRELOADED = (
     "math,re,collections,itertools,functools,typing,string,random,heapq,bisect,operator,copy,decimal,datetime"
 )
+# Our modules have built-in functions of their own: a program that replaces some does not replace ours.
 BOOTSTRAP = """
-import sys, types
+import builtins, sys, types
 import {preloaded}
 for name, source in {sources!r}:
     module = sys.modules[name] = types.ModuleType(name)
+    module.__builtins__ = dict(builtins.__dict__)
     exec(compile(source, "<" + name + ">", "exec"), module.__dict__)
 sys.modules[{serving!r}].serve(sys.modules[{child!r}].play{mode})
 """

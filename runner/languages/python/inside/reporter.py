@@ -9,6 +9,8 @@ its key: that is what the canary is for, and why what a value should be is not t
 from __future__ import annotations
 
 import builtins
+import math
+import operator
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,11 +27,20 @@ from runner.languages.python.inside.texts import PROGRAM_FILE, TESTS_FILE, line_
 
 ROW_BYTES = 3800  # below PIPE_BUF with tag and line ends, so that one write is one row
 VALUE_CHARS = 400
+ORDERS: dict[str, Callable[[Any, Any], Any]] = {
+    "lt": operator.lt,
+    "lte": operator.le,
+    "gt": operator.gt,
+    "gte": operator.ge,
+}
 # How often a value with an `__eq__` of its own is asked, in random order, besides once for each wrong value.
 GUESSES = 16
 # No honest module hides these; others (`from numpy import *` hides sum, any and abs) mean what the module says.
 NEVER_HIDDEN = ("isinstance", "issubclass", "type", "len", "callable", "hasattr", "getattr")
-BUILTINS: dict[str, Callable[..., Any]] = dict(builtins.__dict__)
+BUILTINS: dict[str, Callable[..., Any]] = {
+    **builtins.__dict__,
+    **{f"math.{name}": value for name, value in math.__dict__.items()},
+}
 
 
 def shown(value: object) -> str:
@@ -102,7 +113,7 @@ class Reporter:
     def builtin(self, name: str) -> Callable[..., Any]:
         """Return a built-in function as it was before the program, or what the program's module calls by its name."""
         ours = BUILTINS[name]
-        return ours if name in NEVER_HIDDEN else self.namespace.get(name, ours)
+        return ours if name in NEVER_HIDDEN or "." in name else self.namespace.get(name, ours)
 
     def at(self, number: int, line: int) -> Assertion:
         """Return the n-th assertion outside all test functions, as part of the test that is running."""
@@ -262,6 +273,20 @@ class Assertion:
             if _equal(one, other, wanted) is not wanted:
                 return self.holds(False)
         return self.holds(True)
+
+    def ordered(self, left: Any, right: Any, name: str) -> bool:
+        """Return whether both sides are in that order; a side of its own kind must know what is beyond every number."""
+        self.operands = {0: left, 1: right}
+        order = ORDERS[name]
+        there = order(left, right)
+        own = [written(side).startswith("opaque ") for side in (left, right)]
+        beyond = math.inf if name.startswith("gt") else -math.inf
+        with suppress(Exception):
+            if own == [True, False] and isinstance(right, (int, float)):
+                there = there and not order(left, beyond)
+            elif own == [False, True] and isinstance(left, (int, float)):
+                there = there and not order(-beyond, right)
+        return self.holds(there)
 
     def contains(self, item: Any, container: Any) -> bool:
         """Return whether the item is in the container, which must not hold what nobody has put there."""
