@@ -18,7 +18,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TESTS = ["tests/browser/test_walk.py", "tests/browser/test_states.py"]
+TESTS = [
+    "tests/browser/test_walk.py",
+    "tests/browser/test_states.py",
+    "tests/browser/test_environments_look.py",
+]
 DOCS = {
     "workspace": "workspace-wrong",
     "checks": "example",
@@ -65,6 +69,9 @@ NO_PAGE = frozenset(
         "examples_progress",
         "examples_act",
         "import_problems",
+        "suites",
+        "environments_remove",
+        "environment_build",
         "run_checks",
         "repeat_reference",
         "accept_example",
