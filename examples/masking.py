@@ -205,10 +205,12 @@ def _test_spans(
     spans: list[tuple[Span, Literal["function", "block"], str]] = []
     functions = {id(node) for node in selection.functions}
     chosen = functions | {id(node) for node in selection.block}
+    following = dict(zip(map(id, tree.body), [*tree.body[1:], None], strict=True))
     for before, node in pairwise([None, *tree.body]):
         if node is None or id(node) not in chosen:
             continue
-        span = _whole_lines(node, positions, above=before.end_lineno or 0 if before else 0)
+        above = before.end_lineno or 0 if before else 0
+        span = _whole_lines(node, positions, above=above, below=following[id(node)])
         kind: Literal["function", "block"] = "function" if id(node) in functions else "block"
         if spans and spans[-1][0].end > span.start:  # statements on one line, `test_a(); test_b()`
             spans[-1] = (Span(spans[-1][0].start, max(span.end, spans[-1][0].end)), *spans[-1][1:])
@@ -217,16 +219,23 @@ def _test_spans(
     return spans
 
 
-def _whole_lines(node: ast.stmt, positions: python.Positions, above: int) -> Span:
-    """Return the lines of a top-level statement, with the comments right above it and the indented ones below it.
+def _whole_lines(node: ast.stmt, positions: python.Positions, above: int, below: ast.stmt | None) -> Span:
+    """Return the lines of a top-level statement, with the comments right above it, and everything behind it up to
+    the comments right above the next statement: they speak of the case that they follow.
 
     The blank lines behind go too, or the context would keep the gaps between its tests. `above` is the last line of
     the statement before.
     """
-    first = positions.line_at(positions.start(node))
+    first = _led(positions, positions.line_at(positions.start(node)), above)
+    own = positions.line_at(trailing_comments(positions, positions.end(node), None))
+    last = len(positions.lines)
+    if below is not None:
+        last = _led(positions, positions.line_at(positions.start(below)), own) - 1
+    return Span(positions.starts[first - 1], positions.starts[max(own, last)])
+
+
+def _led(positions: python.Positions, first: int, above: int) -> int:
+    """Return the line of the first of the comments right above a top-level statement that starts on a line."""
     while first - 1 > above and positions.lines[first - 2].startswith(b"#"):
         first -= 1
-    last = positions.line_at(trailing_comments(positions, positions.end(node), None))
-    while last < len(positions.lines) and not positions.lines[last].strip():
-        last += 1
-    return Span(positions.starts[first - 1], positions.starts[last])
+    return first

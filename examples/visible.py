@@ -79,7 +79,8 @@ def visible_part(
         else:
             pieces += [_before(node, tree, positions, at), _stub(node)]
         at = trailing_comments(positions, positions.end(node), None)
-    text = "".join(pieces) + positions.data[at:].decode()
+    behind = positions.data[at:].decode() if wanted == total else _uncommented(tree, positions, at)
+    text = "".join(pieces) + behind
     return VisiblePart(text, tuple(shown), "" if _asserts(block) else block, wanted, total)
 
 
@@ -92,11 +93,19 @@ def _functions(tree: ast.Module, expected: Sequence[str]) -> list[python.Functio
 
 
 def _before(node: python.FunctionNode, tree: ast.Module, positions: python.Positions, at: int) -> str:
-    """Return what stands between a place and a hidden function, without the comments directly above the function."""
+    """Return what stands between a place and a hidden function, without comments directly below it and above that."""
     start = positions.start(node)
     above = tree.body[: tree.body.index(node)]
     end = max(at, positions.end(above[-1]) if above else 0)
-    return positions.data[at:end].decode() + "\n" * positions.data[end:start].count(b"\n")
+    return _uncommented(tree, positions, at, end) + "\n" * positions.data[end:start].count(b"\n")
+
+
+def _uncommented(tree: ast.Module, positions: python.Positions, at: int, end: int | None = None) -> str:
+    """Return what stands from a place behind a test on: for the comments up to the next statement their line breaks."""
+    data = positions.data[:end]
+    starts = (positions.start(node) for node in tree.body)
+    begin = min((start for start in starts if at <= start < len(data)), default=len(data))
+    return "\n" * data[at:begin].count(b"\n") + data[begin:].decode()
 
 
 def _stub(node: python.FunctionNode) -> str:

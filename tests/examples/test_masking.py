@@ -187,12 +187,43 @@ def test_decorators_and_comments_right_above_belong_to_the_test():
     assert masked.tests == (
         Segment(
             len("def f(): \n\n"),
-            "# Test it\n@gen.coroutine\nasync def test_f():\n    assert f()\n    # end\n",
+            "# Test it\n@gen.coroutine\nasync def test_f():\n    assert f()\n    # end\n# after\n",
             "function",
             "test_f",
         ),
     )
-    assert masked.context == "def f(): \n\n# after\n"
+    assert masked.context == "def f(): \n\n"
+
+
+def test_comments_below_a_test_belong_to_it_but_those_right_above_what_stays():
+    source = """def f(x):
+    return x
+
+def test_f():
+    assert f(1) == 1
+# case 4711: f(2) == 2
+
+# case 4712
+
+# about g
+# and more
+def g():
+    pass
+
+def test_g():
+    assert g() is None
+
+# case 4713
+if __name__ == "__main__":
+    test_f()
+# case 4714
+
+# case 4715
+"""
+    masked = opened(source, "f")
+    assert "case" not in masked.context
+    assert "# about g\n# and more\ndef g():" in masked.context
+    assert masked.expected == ("test_f",)
 
 
 def test_the_gaps_between_tests_do_not_stay_in_the_context():

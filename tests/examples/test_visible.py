@@ -60,6 +60,31 @@ def test_b(x=4713, *, y=4714):
     assert namespace["DATA"] == "\n# data"
 
 
+@pytest.mark.parametrize("between", ["", "DATA = 1\n\n", "def helper():\n    pass\n\n"])
+def test_comments_below_a_test_that_is_cut_or_hidden_are_not_shown(between):
+    """They stand in the first column, outside every function, and speak of the case above them all the same."""
+    source = f"""def test_a():
+    assert 1
+    assert 2
+# hint 4711: the case above
+
+# hint 4712
+
+{between}def test_b():
+    assert 3
+# hint 4713
+
+# hint 4714
+"""
+    part = visible_part(source, ("test_a", "test_b"), count=1)
+    assert "hint" not in part.text
+    assert part.text.count("\n") >= source.count("\n") - 5
+    assert between.strip() in part.text
+    assert visible_part(source, ("test_a", "test_b"), count=3).text == source
+    exec(part.text, namespace := {})
+    assert namespace["test_b"]() is None
+
+
 def test_the_count_runs_on_over_the_functions():
     part = visible_part(TWO, ("test_a", "test_b"), count=3)
     assert (part.expected, part.count) == (("test_a", "test_b"), 3)
