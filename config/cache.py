@@ -62,7 +62,7 @@ def _steady(name: str) -> Callable[..., Any]:
     """Return a method that asks Redis, and our own memory while that is away."""
 
     def call(self: SteadyCache, *args: Any, **kwargs: Any) -> Any:
-        if time.monotonic() >= _server.away_until:
+        if not away():
             try:
                 return getattr(self.shared, name)(*args, **kwargs)
             except (RedisError, OSError) as error:
@@ -77,8 +77,18 @@ for _name in METHODS:
 
 
 def _note(error: Exception) -> None:
-    if time.monotonic() >= _server.away_until:
+    if not away():
         logger.warning("Redis does not answer (%s): rates are limited in this process alone.", error)
+    note_away()
+
+
+def away() -> bool:
+    """Return whether somebody in this process has found the server away within the last seconds; asks nobody."""
+    return time.monotonic() < _server.away_until
+
+
+def note_away() -> None:
+    """Let nobody in this process ask the server for a moment."""
     _server.away_until = time.monotonic() + PAUSE_SECONDS
 
 

@@ -150,6 +150,7 @@ CELERY_TASK_DEFAULT_QUEUE = "interactive"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "max_retries": 0,  # a request waits for no broker; workers connect again by a rule of their own
     "visibility_timeout": 3600,
     "socket_timeout": 30,
     "socket_connect_timeout": 5,

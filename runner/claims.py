@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import platform
 import secrets
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, connections, transaction
 from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
@@ -18,6 +21,7 @@ from django.db.models.functions import Now
 from runner.models import Execution, Fault, TestRow
 
 REPLACED = "Replaced by a newer run before it started."
+KEPT_AT_MOST_SECONDS = 3600.0
 # Made at the start of this process. Claims begin with it and containers carry it, so that what a dead worker
 # left behind is known at once when its successor starts.
 BOOT = secrets.token_hex(6)
@@ -103,6 +107,30 @@ def renew_many(token: str) -> int:
     return Execution.objects.filter(state=Execution.State.RUNNING, claim=token).update(
         lease_end=now_plus(settings.RUNNER_LEASE_SECONDS)
     )
+
+
+@contextmanager
+def kept(token: str) -> Iterator[None]:
+    """Renew the leases of all that carry the token, beside whatever the block does, until it ends.
+
+    What comes before the first sample of a batch, and a sample that takes long, hold up all that were claimed with it.
+    After an hour the leases are left to their holder, so that a block which never ends keeps nothing for ever.
+    """
+    ended = threading.Event()
+
+    def renew() -> None:
+        until = time.monotonic() + KEPT_AT_MOST_SECONDS
+        while not ended.wait(settings.RUNNER_LEASE_SECONDS / 3) and time.monotonic() < until:
+            with suppress(DatabaseError):  # one that is away is asked again
+                renew_many(token)
+            connections.close_all()
+
+    keeper = threading.Thread(target=renew, name="lease", daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        ended.set()
 
 
 def give_back(execution: Execution, *, reason: str, counted: bool = True, pause: float = 0.0) -> float | None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from celery import current_app
 
+from config import cache
+
 logger = logging.getLogger(__name__)
 
 TASK, BATCH_TASK = "runner.execute", "runner.execute_batch"
@@ -27,11 +29,14 @@ def wake_batch(execution_ids: Sequence[int]) -> bool:
 
 
 def _send(task: str, what: int | list[int], *, queue: str, after_seconds: float = 0) -> bool:
+    if cache.away():
+        return False  # found out a moment ago; asking again would cost this request another timeout
     try:
         current_app.send_task(task, args=[what], queue=queue, countdown=after_seconds or None, retry=False)
     except Exception as error:
         # Every transport raises its own classes here, and none of them is a reason to lose the request.
         logger.warning("Execution %s waits for the reconciler: no broker (%s).", what, error)
+        cache.note_away()
         return False
     return True
 

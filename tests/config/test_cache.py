@@ -9,7 +9,7 @@ from django.core.cache import cache, caches
 from django.urls import reverse
 
 from config import cache as steady
-from runner import reconcile, workers
+from runner import reconcile, waking, workers
 from runner.models import Worker
 from tests.conftest import PASSWORD
 from tests.runner.fakes import built_environment
@@ -127,3 +127,24 @@ def test_every_page_says_so_once_the_worker_has_found_out(
     assert "Redis" not in client.get(reverse("examples")).content.decode()
     reconcile.beat(post)
     assert workers.BROKER_AWAY in client.get(reverse("examples")).content.decode()
+
+
+def test_a_request_asks_a_broker_that_is_away_once_and_waits_for_none(away, monkeypatch):
+    asked: list[str] = []
+
+    def refuse(name, **_):
+        asked.append(name)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(waking.current_app, "send_task", refuse)
+    assert [waking.wake(1, queue="interactive"), waking.wake(2, queue="interactive")] == [False, False]
+    assert asked == ["runner.execute"]
+    monkeypatch.setattr(steady._server, "away_until", 0.0)
+    waking.wake(2, queue="interactive")
+    assert len(asked) == 2
+
+
+def test_kombu_does_not_try_again_by_itself():
+    from config.settings import CELERY_BROKER_TRANSPORT_OPTIONS
+
+    assert CELERY_BROKER_TRANSPORT_OPTIONS["max_retries"] == 0

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import docker
 import pytest
 
+from config import cache
 from runner import obstacles
 from runner.environments.building import BuiltImage, build
 from runner.environments.recipe import recipes
@@ -18,8 +19,9 @@ from runner.sandbox.pool import Pool
 
 @pytest.fixture(autouse=True)
 def fit_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no test know what another found out about this host."""
+    """Let no test know what another found out about this host or its broker."""
     monkeypatch.setattr(obstacles, "_host", obstacles._Host())
+    monkeypatch.setattr(cache, "_server", cache._Server())
 
 
 @pytest.fixture(scope="session")

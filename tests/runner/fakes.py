@@ -91,8 +91,7 @@ def built_environment() -> Environment:
 
 def queued(**columns: object) -> Execution:
     """A queued execution of `a_job`."""
-    made = Execution(
-        environment=built_environment(), queue="interactive", job_data=a_job().as_json(), **columns
-    )
+    columns = {"queue": "interactive", **columns}
+    made = Execution(environment=built_environment(), job_data=a_job().as_json(), **columns)
     made.save()
     return made

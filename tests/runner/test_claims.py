@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 
 import pytest
 from django.db import connections
@@ -57,3 +59,24 @@ def test_a_claim_that_was_lost_gives_nothing_back(either_database):
         claims.give_back(stale, reason="late")
     run.refresh_from_db()
     assert (run.state, run.reason) == ("running", "")
+
+
+def test_what_a_batch_has_claimed_is_kept_until_it_ends(transactional_db, settings):
+    settings.RUNNER_LEASE_SECONDS = 0.06
+    run = queued(queue="bulk", scope="a study")
+    [taken] = claims.take_many([run.pk])
+
+    def lease() -> datetime:
+        return Execution.objects.get(pk=run.pk).lease_end
+
+    first = lease()
+    with claims.kept(taken.claim):
+        end = time.monotonic() + 20
+        while lease() == first and time.monotonic() < end:
+            time.sleep(0.02)
+        assert lease() > first
+    for keeper in [thread for thread in threading.enumerate() if thread.name == "lease"]:
+        keeper.join(20)
+    last = lease()
+    time.sleep(0.1)
+    assert lease() == last
