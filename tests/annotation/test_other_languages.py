@@ -1,0 +1,82 @@
+"""The workspace of an example in JavaScript or C++: what its annotator sees, and the job that a run becomes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.assignment import take_slot
+from annotation.drafts import current_draft
+from annotation.models import Attempt, User
+from annotation.runs import run_scratch, run_visible, submit
+from examples.demo.braced import records
+from examples.editing import EditInvalid, edit_of, prepare
+from examples.importing.base import Record, segments_as_json
+from runner.languages import language
+from runner.sandbox.base import Job
+from tests.annotation.factories import make_study, make_version
+
+RECORDS = {record.key: record for name in ("javascript", "cpp") for record in records(name)}
+KEYS = ("javascript/lru_cache", "javascript/roman", "cpp/inventory", "cpp/top_words")
+
+
+def attempt_of(person: User, record: Record) -> Attempt:
+    version = make_version(
+        language=record.language,
+        instruction=record.instruction,
+        focal_name=record.focal_name,
+        context=record.context,
+        gap=record.gap,
+        reference=record.reference,
+        segments=segments_as_json(record.tests),
+        block="",
+        expected=list(record.expected),
+        visible=record.visible,
+    )
+    made = take_slot(make_study(people=[person], versions=[version]), person, timezone.now())
+    assert isinstance(made, Attempt)
+    return made
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_workspace_shows_the_open_function_and_the_visible_tests(key: str, ann: User) -> None:
+    record = RECORDS[key]
+    attempt = attempt_of(ann, record)
+    client = Client()
+    client.force_login(ann, backend="django.contrib.auth.backends.ModelBackend")
+    page = client.get(reverse("workspace", args=[attempt.pk])).content.decode()
+    title = "JavaScript" if record.language == "javascript" else "C++"
+    assert f"Your solution, {title}" in page
+    assert f'language="{record.language}"' in page
+    assert "your function body goes here" in page
+    hidden = (
+        record.tests[-1].text.strip().splitlines()[-2 if len(record.tests[-1].text.splitlines()) > 1 else -1]
+    )
+    assert hidden.strip() not in page
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_run_becomes_a_job_in_its_language(key: str, ann: User) -> None:
+    record = RECORDS[key]
+    attempt = attempt_of(ann, record)
+    start = current_draft(attempt).function
+    now = timezone.now()
+    given: dict[str, Any] = {"function": start, "module": "", "now": now}
+    visible = Job.from_json(run_visible(attempt, key="1", **given).execution.job_data)
+    scratch = Job.from_json(run_scratch(attempt, key="2", snippet="1 + 1", **given).execution.job_data)
+    whole = Job.from_json(submit(attempt, key="3", **given).execution.job_data)
+    assert {visible.language, scratch.language, whole.language} == {record.language}
+    assert set(visible.expected) < set(record.expected)
+    assert whole.tests == record.test_source
+    planned = [len(language(record.language).prepare(job).planned) for job in (visible, scratch, whole)]
+    assert planned == [record.visible, 0, record.total]
+
+
+def test_a_version_in_another_language_is_not_edited_here(ann: User) -> None:
+    version = attempt_of(ann, RECORDS["cpp/inventory"]).slot.version
+    with pytest.raises(EditInvalid, match="import it again"):
+        prepare(version, edit_of(version))
