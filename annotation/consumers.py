@@ -21,7 +21,7 @@ from config.pages import in_page_thread
 # At most 20 times a second, of which two may be close together: an outcome does not wait behind its own first row.
 INTERVAL_SECONDS = 0.05
 # What is not the end of a run waits this long for what follows: a run of a few milliseconds is drawn once, not thrice.
-GATHER_SECONDS = 0.03
+GATHER_SECONDS = 0.06
 SIGNED_OUT = 4401
 
 

@@ -51,6 +51,7 @@ def enqueue(
     else:
         execution.save(force_insert=True)
     transaction.on_commit(partial(wake, execution.pk, queue=queue))
+    transaction.on_commit(partial(announce, execution))
     return execution
 
 
