@@ -27,7 +27,7 @@ from runner.execution import conditions, execute_claimed, measures, put_back, pu
 from runner.models import Environment, Execution, TestRow
 from runner.outcome import Judgement, Measurement, Row, judge
 from runner.recording import stored
-from runner.sandbox.base import Canary, HostUnfit, Job, SandboxUnavailable
+from runner.sandbox.base import Canary, Job, NotBegun, SandboxUnavailable
 from runner.sandbox.containers import MODE as SINGLE
 from runner.sandbox.lines import Owner
 from runner.sandbox.reach import fits
@@ -149,10 +149,10 @@ class Batch:
             )
         except boxes.Closing:
             self._put_back("The worker was stopped; another try follows.", counted=False)
-        except HostUnfit as unfit:
-            obstacles.note(unfit)
+        except NotBegun as why:
+            obstacles.note(why)
             for execution in self._unsettled():
-                put_back_untried(execution, unfit)
+                put_back_untried(execution, why)
         except SandboxUnavailable as error:
             self._put_back(str(error))
         except Exception as error:

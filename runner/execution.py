@@ -20,7 +20,7 @@ from runner.models import Execution, TestRow, bounded
 from runner.outcome import Judgement, Measurement, Outcome, judge
 from runner.recording import Recorder, Unrecorded
 from runner.running import Arrived, Ended, Run, Started
-from runner.sandbox.base import HostUnfit, ImageAbsent, Job, SandboxUnavailable
+from runner.sandbox.base import ImageAbsent, Job, NotBegun, NotStarted, SandboxUnavailable
 from runner.waking import wake
 
 logger = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 IDLE_SHARE = 0.8
 # How often a host may turn out unfit before that counts as a try: about five minutes for one execution alone.
 UNFIT_AT_MOST = 60
-ABSENT_PAUSE_SECONDS = 5.0
+PAUSES: dict[type[NotBegun], float] = {ImageAbsent: 5.0, NotStarted: 1.0}
 
 
 def execute(execution_id: int) -> bool:
@@ -59,9 +59,9 @@ def execute_claimed(execution: Execution, claim: Claim, *, alone: bool = False) 
         )
     except boxes.Closing:
         put_back(execution, reason="The worker was stopped; another try follows.", counted=False)
-    except HostUnfit as unfit:
-        obstacles.note(unfit)
-        put_back_untried(execution, unfit)
+    except NotBegun as why:
+        obstacles.note(why)
+        put_back_untried(execution, why)
     except SandboxUnavailable as error:
         put_back(execution, reason=str(error))
     except Exception as error:
@@ -237,11 +237,11 @@ def conditions(
     return {**ours, **{name: bounded(str(value), 1000) for name, value in measurement.facts.items()}}
 
 
-def put_back_untried(execution: Execution, unfit: HostUnfit) -> None:
+def put_back_untried(execution: Execution, why: NotBegun) -> None:
     """Put back what could not begin here. It uses up a try only where that has gone on for long."""
     counted = execution.faults.count() >= UNFIT_AT_MOST
-    pause = ABSENT_PAUSE_SECONDS if isinstance(unfit, ImageAbsent) else 0.0
-    put_back(execution, reason=str(unfit), counted=counted, pause=pause, fault=True)
+    pause = PAUSES.get(type(why), 0.0)
+    put_back(execution, reason=str(why), counted=counted, pause=pause, fault=True)
 
 
 def put_back(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from runner import boxes
 from runner.claims import BOOT
 from runner.models import Environment, Execution
-from runner.sandbox.base import HostUnfit, ImageAbsent, SandboxUnavailable
+from runner.sandbox.base import HostUnfit, ImageAbsent, NotBegun, SandboxUnavailable
 from runner.workers import lately
 
 # After a run found the host unfit; an engine that answers may still be full.
@@ -43,10 +43,10 @@ def trouble() -> str:
     return _host.reason if time.monotonic() < _host.until else ""
 
 
-def note(unfit: HostUnfit) -> None:
-    """Take in what a run has found; an image that is absent says nothing about others."""
-    if not isinstance(unfit, ImageAbsent):
-        _close(str(unfit), CLOSED_SECONDS)
+def note(found: NotBegun) -> None:
+    """Take in why a run could not begin; one image that is absent, or one box that did not start, says nothing of others."""
+    if isinstance(found, HostUnfit) and not isinstance(found, ImageAbsent):
+        _close(str(found), CLOSED_SECONDS)
 
 
 def look() -> str:

@@ -13,8 +13,16 @@ class SandboxUnavailable(Exception):
     """The provider failed, not the program: no engine, no image, a hung call. The execution is ours to repeat."""
 
 
-class HostUnfit(SandboxUnavailable):
-    """No box can be had on this host just now, whatever was to run in it: no engine, no room. Nothing was tried."""
+class NotBegun(SandboxUnavailable):
+    """No box came up, so no program was tried: a fault that is no try of the execution."""
+
+
+class NotStarted(NotBegun):
+    """This one box did not come up; others may."""
+
+
+class HostUnfit(NotBegun):
+    """No box can be had on this host just now, whatever was to run in it: no engine, no room."""
 
 
 class ImageAbsent(HostUnfit):

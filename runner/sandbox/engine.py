@@ -17,7 +17,7 @@ import docker
 import docker.errors
 import requests
 
-from runner.sandbox.base import HostUnfit, ImageAbsent, SandboxUnavailable
+from runner.sandbox.base import HostUnfit, ImageAbsent, NotBegun, NotStarted, SandboxUnavailable
 from runner.sandbox.settings import LABEL, BoxSettings, create_options
 from runner.sandbox.stream import BoxStream, Frame, StreamTimeout
 
@@ -134,11 +134,18 @@ class Engine:
     def start(
         self, settings: BoxSettings, *, keeper: str, name: str = "", life_seconds: float = POOL_LIFE_SECONDS
     ) -> Box:
-        """Create and start a box and wait until its supervisor is ready. Raises SandboxUnavailable.
+        """Create and start a box and wait until its supervisor is ready. Raises NotBegun.
 
         `keeper` is the sandbox that answers for the box; `life_seconds` is when the reaper may take it.
         """
-        name = name or f"benchwright-{secrets.token_hex(8)}"
+        try:
+            return self._start(settings, keeper, name or f"benchwright-{secrets.token_hex(8)}", life_seconds)
+        except NotBegun:
+            raise
+        except SandboxUnavailable as error:
+            raise NotStarted(f"A box did not start. {error}") from error
+
+    def _start(self, settings: BoxSettings, keeper: str, name: str, life_seconds: float) -> Box:
         host = self.facts | {"image": settings.image}
         with plainly(f"Starting a box from {settings.image}"):
             box_id = self._create(settings, name, self._labels(keeper, life_seconds))

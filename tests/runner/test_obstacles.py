@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from runner import boxes, execution, obstacles, tasks, waking
 from runner.models import Environment, Execution, Fault, Worker
 from runner.queueing import enqueue
-from runner.sandbox.base import HostUnfit, ImageAbsent, SandboxUnavailable
+from runner.sandbox.base import HostUnfit, ImageAbsent, NotStarted, SandboxUnavailable
 from tests.runner.fakes import PASSED, a_job, built_environment, sandboxed
 
 pytestmark = pytest.mark.django_db
@@ -96,9 +96,12 @@ def test_a_host_that_stays_unfit_uses_up_the_tries_in_the_end(environment, woken
     assert list(run.faults.values_list("last", flat=True)) == [True, False, False, False, False]
 
 
-def test_an_absent_image_closes_the_host_to_no_other(environment, woken, monkeypatch):
+@pytest.mark.parametrize("kind", [ImageAbsent, NotStarted])
+def test_an_absent_image_or_a_box_that_did_not_start_closes_the_host_to_no_other(
+    environment, woken, monkeypatch, kind
+):
     run = ask(environment)
-    with sandboxed(monkeypatch, ImageAbsent("The image is not on this host.")):
+    with sandboxed(monkeypatch, kind("The image is not on this host.")):
         execution.execute(run.pk)
     run.refresh_from_db()
     assert (run.state, run.tries) == ("queued", 0)
