@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,9 +13,9 @@ from annotation import clock
 from annotation.codebook import TABLES, Column
 from annotation.models import Attempt, Run, Study, StudyPerson, Verdict
 from annotation.results import Logs, attempt_logs, rows_of
+from config.cells import csv_line
 
 BATCH = 100
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 Row = dict[str, Any]
 
 
@@ -45,18 +43,11 @@ def export(study: Study, table: str, style: str) -> Iterator[bytes]:
     return _csv(columns, rows) if style == "csv" else _jsonl(columns, rows)
 
 
-def neutral(value: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula: text that begins like one gets an apostrophe before it."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
-
-
 def _csv(columns: tuple[Column, ...], batches: Iterator[list[Row]]) -> Iterator[bytes]:
     heads = [{column.name: column.name for column in columns}]
     for rows in chain([heads], batches):
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\r\n")
-        writer.writerows([neutral(_plain(row[column.name])) for column in columns] for row in rows)
-        yield buffer.getvalue().encode()
+        lines = (csv_line(_plain(row[column.name]) for column in columns) for row in rows)
+        yield "".join(lines).encode()
 
 
 def _jsonl(columns: tuple[Column, ...], batches: Iterator[list[Row]]) -> Iterator[bytes]:

@@ -31,9 +31,11 @@ def clock(seconds: float | None) -> str:
 
 
 def took(seconds: float | None) -> str:
-    """Return a duration at its own scale: 0.4 ms, 31 ms, 2.4 s, 3 min 12 s."""
+    """Return a duration at its own scale: < 0.1 ms, 0.4 ms, 31 ms, 2.4 s, 3 min 12 s."""
     if seconds is None:
         return NOTHING
+    if seconds < 0.00005:
+        return "< 0.1 ms"  # what was measured is never nothing
     if seconds < 0.01:
         return f"{seconds * 1000:.1f} ms"
     if seconds < 1:
@@ -42,6 +44,11 @@ def took(seconds: float | None) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s"
+
+
+def took_ms(milliseconds: float | None) -> str:
+    """Return the same of milliseconds."""
+    return took(None if milliseconds is None else milliseconds / 1000)
 
 
 def size(count: int | None) -> str:

@@ -34,6 +34,7 @@ register.filter("inert", text.inert)
 register.filter("percent", plots.percent)
 register.filter("clock", values.clock)
 register.filter("took", values.took)
+register.filter("took_ms", values.took_ms)
 register.filter("size", values.size)
 register.filter("markdown", values.markdown)
 

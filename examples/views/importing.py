@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from django.conf import settings
@@ -16,6 +15,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_http_methods
 
 from config.access import curator_required
+from config.cells import csv_line
 from config.http import HttpRequest, render_page
 from config.streaming import CSV, NDJSON, stream
 from examples.forms import ImportForm, too_large
@@ -98,21 +98,9 @@ def _page(request: HttpRequest, form: ImportForm, *, refusal: str = "", status: 
     return render_page(request, "examples/imports.html", context, status=status)
 
 
-def neutral(cell: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula: text that begins like one gets an apostrophe before it."""
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
-
-
 def _csv(problems: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:
-    yield _line(COLUMNS)
-    for problem in problems:
-        yield _line([neutral(cell) for cell in problem])
-
-
-def _line(cells: Any) -> bytes:
-    text = io.StringIO()
-    csv.writer(text).writerow(cells)
-    return text.getvalue().encode()
+    for cells in chain([COLUMNS], problems):
+        yield csv_line(cells).encode()
 
 
 def _jsonl(problems: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:

@@ -36,7 +36,9 @@ def examples(request: HttpRequest) -> HttpResponse:
 @require_GET
 @curator_required
 def progress(request: HttpRequest) -> HttpResponse:
-    """Give the rows whose checks changed since the page saw them, and what is still under way; nothing where all is the same."""
+    """Give the rows whose checks changed since the page saw them, what is still under way, and the counts of the tabs;
+    nothing where all is the same.
+    """
     seen = _seen(request.GET.get("seen", ""))
     now = dict(
         Example.objects.visible_to(request.user).filter(pk__in=seen).values_list("pk", "current__check_state")
@@ -46,7 +48,15 @@ def progress(request: HttpRequest) -> HttpResponse:
     if not changed and request.GET.get("waiting") == str(waiting):
         return HttpResponse(status=204)
     left = {pk: state for pk, state in now.items() if state in OPEN}
-    context = {"changed": rows(changed), "open": _told(left), "shown": len(left), "waiting": waiting}
+    filters = Filters.read(request.GET.dict())
+    context = {
+        "changed": rows(changed),
+        "open": _told(left),
+        "shown": len(left),
+        "waiting": waiting,
+        "query": filters.query(),
+        "tabs": tabs(Example.objects.visible_to(request.user), filters),
+    }
     return render_page(request, "examples/_progress.html", context)
 
 

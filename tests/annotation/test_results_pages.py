@@ -141,7 +141,16 @@ def test_two_of_two_has_a_wilson_interval_and_no_interval_over_annotators(ann, b
 
 def test_a_study_without_attempts_says_why_the_page_is_empty(ann, curator):
     make_study(versions=[make_version()], people=[ann])
-    assert "No attempt yet" in body(signed_in(curator).get("/studies/s-01/results/"))
+    page = body(signed_in(curator).get("/studies/s-01/results/"))
+    assert "No attempt yet" in page
+    assert "data-print" not in page  # there is nothing on it to print, and no rows to go to
+    assert "#s-rows" not in page
+
+
+def test_a_study_with_attempts_can_be_printed(study, curator):
+    page = body(signed_in(curator).get("/studies/s-01/results/"))
+    assert "data-print" in page
+    assert 'href="#s-rows"' in page
 
 
 def test_the_study_page_takes_the_same_number_of_queries_for_any_number_of_attempts(

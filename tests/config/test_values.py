@@ -18,7 +18,16 @@ def test_clock_time(seconds: float | None, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "shown"),
-    [(0.0004, "0.4 ms"), (0.031, "31 ms"), (2.44, "2.4 s"), (192, "3 min 12 s"), (None, "\u2013")],
+    [
+        (0, "< 0.1 ms"),
+        (0.00002, "< 0.1 ms"),
+        (0.00005, "0.1 ms"),
+        (0.0004, "0.4 ms"),
+        (0.031, "31 ms"),
+        (2.44, "2.4 s"),
+        (192, "3 min 12 s"),
+        (None, "\u2013"),
+    ],
 )
 def test_a_duration_has_its_own_scale(seconds: float | None, shown: str) -> None:
     assert took(seconds) == shown

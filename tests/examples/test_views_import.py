@@ -14,7 +14,6 @@ from django.test import Client
 from annotation.models import User
 from examples.importing.uploads import run_import
 from examples.models import Dataset, Example, ImportProblem, ImportReport
-from examples.views.importing import neutral
 from tests.factories import make_environment
 
 RECORD = {
@@ -190,7 +189,6 @@ class TestReport:
         answer: Any = desk.get(f"/examples/imports/{report.pk}/problems.csv")
         rows = list(csv.reader(io.StringIO(b"".join(answer.streaming_content).decode(), newline="")))
         assert rows[1][3] == f"'{start}1+1"
-        assert neutral(-5) == -5
 
     def test_another_form_of_file_is_not_found(self, desk: Client) -> None:
         assert desk.get(f"/examples/imports/{report_of().pk}/problems.exe").status_code == 404

@@ -186,6 +186,22 @@ class TestProgress:
         assert "all 7 checks passed" in html
         assert f"seen={second.example_id}.pending&amp;waiting=1" in html
 
+    def test_it_brings_the_counts_of_the_tabs_under_the_filters_of_the_page(self, desk: Client) -> None:
+        first, second = waiting("a"), waiting("b")
+        other = make_version("c", dataset="other")
+        page = desk.get("/examples/", {"dataset": "demo", "checks": "open"}).content.decode()
+        assert re.search(r'hx-get="[^"]*&amp;checks=open&amp;dataset=demo"', page)
+        assert page.count('id="tabs"') == 1
+        Version.objects.filter(pk=first.pk).update(check_state=State.FAILED)
+        seen = f"{first.example_id}.pending-{second.example_id}.pending"
+        asked = {"seen": seen, "waiting": "2", "dataset": "demo", "checks": "open"}
+        html = desk.get("/examples/progress/", asked).content.decode()
+        assert 'id="tabs" aria-label="Status" hx-swap-oob="true"' in html
+        told = dict(re.findall(r'>([\w ]+) <span class="count">([\d,]+)<', html))
+        assert (told["All"], told["Being checked"], told["Failed a check"]) == ("2", "1", "1")
+        assert re.search(r'hx-get="[^"]*&amp;checks=open&amp;dataset=demo"', html)
+        assert other
+
     def test_it_ends_by_itself(self, desk: Client) -> None:
         version = waiting("a")
         Version.objects.filter(pk=version.pk).update(check_state=State.PASSED)
