@@ -121,12 +121,17 @@ class Finished:
 
 @dataclass(frozen=True)
 class Turn:
-    """A job on its way: an execution's own, the same compared inside, or the canary that `passed` waits for."""
+    """A job on its way: an execution's own, the same compared inside, or a canary that `passed` waits for.
+
+    A canary `confirms` the job it is a change of; the `done` ones are those that were run before.
+    """
 
     execution: Execution
     job: Job
     canary: Canary | None = None
     passed: Finished | None = None
+    confirms: Job | None = None
+    done: tuple[Canary, ...] = ()
 
 
 class Batch:
@@ -196,10 +201,10 @@ class Batch:
         """
         execution, job, ended = turn.execution, turn.job, time.monotonic()
         judgement = judge(measurement, job.expected)
-        if turn.passed is not None and turn.canary is not None:
+        if turn.passed is not None and turn.canary is not None and turn.confirms is not None:
             came = Confirmation(turn.canary, judgement.outcome, seconds * 1000)
-            self._finish(replace(turn.passed, confirmation=came))
-            return []
+            done = (*turn.done, turn.canary)
+            return self._confirm(replace(turn.passed, confirmation=came), turn.confirms, done)
         if waited(measurement, judgement, job):
             self.alone.add(execution.pk)
             return []
@@ -209,11 +214,16 @@ class Batch:
         if job.inside and not execution.job.inside:
             measurement = replace(measurement, facts=measurement.facts | {"compared": "inside"})
         finished = Finished(execution, measurement, judgement, ended - seconds, ended)
-        canary = to_confirm(job, judgement)
-        if canary is not None:
-            return [Turn(execution, with_canary(job, canary), canary, finished)]
-        self._finish(finished)
-        return []
+        return self._confirm(finished, job, ())
+
+    def _confirm(self, finished: Finished, job: Job, done: tuple[Canary, ...]) -> list[Turn]:
+        """Return the next canary of the job to run; none where all were, or one passed: then it is finished."""
+        flagged = finished.confirmation is not None and finished.confirmation.tampered
+        canary = None if flagged else to_confirm(job, finished.judgement, done)
+        if canary is None:
+            self._finish(finished)
+            return []
+        return [Turn(finished.execution, with_canary(job, canary), canary, finished, job, done)]
 
     def _finish(self, finished: Finished) -> None:
         self.finished.append(finished)
