@@ -13,7 +13,7 @@
   const { captureStackTrace } = Error
   const { isArray } = Array
   const { getPrototypeOf, keys, is, create } = Object
-  const { reallyExit, pid } = process
+  const { reallyExit } = process
   const now = performance.now.bind(performance)
   const bytesOf = text => Buffer.from(text, "utf8")
   const ROWS = 3, TESTS = 4, SHEET = 5
@@ -266,10 +266,14 @@
     }))
   }
 
+  // What is thrown while nobody waits for it, in a callback say, ends the test that is running.
+  let breakOff = () => {}
+
   async function runTest(name, body) {
     const test = active = new Running(name)
+    const broken = new Promise((_, reject) => { breakOff = reject })
     try {
-      await body(test)
+      await Promise.race([body(test), broken])
       test.end(false)
     } catch (error) { test.end(true, error) }
   }
@@ -370,10 +374,7 @@
   if (sheet.style === "scratch") {
     runSnippet(sheet.tests)
   } else {
-    process.on("uncaughtException", error => {
-      if (process.pid === pid && active) active.end(true, error)
-      reallyExit.call(process, 1)
-    })
+    process.on("uncaughtException", error => breakOff(error))
     runSheet(sheet).then(status => reallyExit.call(process, status), () => reallyExit.call(process, 1))
   }
 })()
