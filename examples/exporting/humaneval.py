@@ -11,7 +11,7 @@ from examples.jobs import segments_of
 from examples.masking import line_ended, test_source
 from examples.models import Version
 
-CHECK = "check"
+PYTHON, CHECK = "python", "check"
 CALLS = """
 
 _tests = [{names}]
@@ -29,7 +29,9 @@ def check(candidate):
 
 
 def line(version: Version) -> str:
-    """Return the version's line, ended."""
+    """Return the version's line, ended; "" for another language than Python, which such a harness does not run."""
+    if version.language != PYTHON:
+        return ""
     data = version.context.encode()
     before, behind = data[: version.gap].decode(), data[version.gap :].decode()
     prompt = before.rstrip(" \t")

@@ -9,11 +9,13 @@ import pytest
 
 from examples.assembly import Answer
 from examples.demo.braced import as_jsonl, file_of, records
+from examples.exporting import humaneval
 from examples.importing.base import Record, RecordInvalid
 from examples.importing.benchwright import as_item, parse
 from examples.languages.braces import mask
 from examples.languages.ways import LanguageUnknown, ways
 from examples.masking import MaskingError, fill, restore, test_source
+from examples.models import Version
 from examples.tracebacks import error_lines, map_traceback
 from runner.languages.braces import Dialect
 
@@ -249,3 +251,7 @@ def test_a_record_that_cannot_be_run_is_refused(other: dict[str, Any], field: st
 def test_an_unknown_language_has_no_ways() -> None:
     with pytest.raises(LanguageUnknown, match="python, javascript, cpp"):
         ways("cobol")
+
+
+def test_an_export_for_python_harnesses_leaves_other_languages_out() -> None:
+    assert humaneval.line(Version(language="cpp")) == ""
