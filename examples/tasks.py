@@ -11,7 +11,7 @@ from examples.checking.run import check_version, repeat_reference, waiting
 from examples.importing.store import waiting_reports
 from examples.importing.uploads import run_import
 from examples.models import Version
-from runner import builds
+from runner import builds, obstacles
 from runner.models import Build, Suite
 
 TURN_SECONDS = 5
@@ -20,7 +20,12 @@ AT_ONCE = 2
 
 @shared_task(queue="bulk", name="examples.check_waiting")
 def check_waiting() -> int:
-    """Check waiting versions for one turn and return how many; what is left comes with the next wake-up."""
+    """Check waiting versions for one turn and return how many; what is left comes with the next wake-up.
+
+    None where this host can execute nothing: a check would wait for the engine in the place of imports.
+    """
+    if obstacles.trouble():
+        return 0
     end = monotonic() + TURN_SECONDS
     done = 0
     for version_id in waiting(at_most=50):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from datetime import timedelta
 
+import docker
 import pytest
 from django.db.models.functions import Now
 
-from runner import boxes, execution, obstacles, tasks, waking
+from runner import boxes, execution, obstacles, provisioning, tasks, waking
+from runner.environments.recipe import BuildFailed, recipes
 from runner.models import Environment, Execution, Fault, Worker
 from runner.queueing import enqueue
 from runner.sandbox.base import HostUnfit, ImageAbsent, NotStarted, SandboxUnavailable
@@ -169,3 +172,36 @@ def test_a_fit_host_keeps_what_it_has_the_image_of(environment, woken, engine, m
         tasks.execute(run.pk)
     run.refresh_from_db()
     assert run.outcome == "PASSED"
+
+
+class WithoutImages:
+    """A client of an engine that has no image."""
+
+    @property
+    def images(self):
+        return self
+
+    def get(self, digest):
+        raise docker.errors.ImageNotFound("absent")
+
+
+def test_an_image_that_another_host_has_is_carried_and_not_built_a_second_time(environment, monkeypatch):
+    recipe = recipes()["plain"]
+    Environment.objects.update(recipe_hash=recipe.digest())
+    other = other_host("sha256:0")
+    monkeypatch.setattr(provisioning, "engine_client", WithoutImages)
+    monkeypatch.setattr(provisioning, "build", lambda *_, **__: 1 / 0)
+    with pytest.raises(BuildFailed, match="elsewhere has the image of plain already"):
+        provisioning.provision(recipe, progress=print)
+    Worker.objects.filter(pk=other.pk).update(facts={"host": platform.node(), "images": {"sha256:0": 5}})
+    with pytest.raises(ZeroDivisionError):  # it was here and is gone: it is built
+        provisioning.provision(recipe, progress=print)
+
+
+def test_checks_do_not_wait_for_an_engine_in_the_place_of_imports(monkeypatch):
+    from examples import tasks as checks
+
+    monkeypatch.setattr(checks, "waiting", lambda at_most: [1])
+    monkeypatch.setattr(checks, "check_version", lambda pk: 1 / 0)
+    obstacles.note(AWAY)
+    assert checks.check_waiting() == 0
