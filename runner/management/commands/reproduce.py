@@ -9,6 +9,7 @@ import time
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,11 @@ class Command(BaseCommand):
             help="CPU limit of a program; wall time is twice that and one second",
         )
         parser.add_argument(
+            "--wall-seconds",
+            type=float,
+            help="another wall limit: a longer one where other work keeps the machine busy",
+        )
+        parser.add_argument(
             "--mode",
             choices=modes.SETTINGS,
             default=modes.AUTO,
@@ -81,6 +87,7 @@ class Command(BaseCommand):
         form = FORMATS[options["format"]]
         self._check(form, options)
         limits = Limits.for_cpu(options["limit_seconds"] or form.cpu_seconds)
+        limits = replace(limits, wall_seconds=options["wall_seconds"] or limits.wall_seconds)
         environment = _environment(options["environment"] or form.environment)
         try:
             earlier = verdicts.read(options["against"]) if options["against"] else None
@@ -113,6 +120,8 @@ class Command(BaseCommand):
             raise CommandError("With --store, RUNNER_BULK_MODE says the mode of bulk work.")
         if options["every"] < 1 or options["at_once"] < 1 or (options["limit_seconds"] or 1) <= 0:
             raise CommandError("--every, --at-once and --limit-seconds are above 0.")
+        if (options["wall_seconds"] or 1) <= 0:
+            raise CommandError("--wall-seconds is above 0.")
 
     def _run(
         self, form: Format, limits: Limits, environment: Environment, options: dict[str, Any]
