@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import IntegrityError, connections, transaction
 
+from config import work
 from runner import claims, execution, waking
 from runner.claims import REPLACED
 from runner.models import Environment, Execution
@@ -156,3 +157,13 @@ def test_one_who_asks_thirty_times_is_served_no_more_often_than_one_who_asks_twi
                 elif served.count(served[-1]) < 2:
                     ask(environment, served[-1])
     assert served[:6] == ["greedy", "ann", "ben", "greedy", "ann", "ben"]
+
+
+def test_interactive_work_has_threads_of_its_own_whatever_else_is_taken(settings):
+    settings.RUNNER_INTERACTIVE_THREADS, settings.RUNNER_BULK_THREADS = 3, 2
+    lanes = [
+        ([queue.name for queue in app.conf.task_queues], threads)
+        for app, threads in work._lanes(["interactive", "bulk", "generation"])
+    ]
+    assert lanes == [(["interactive"], 3), (["bulk", "generation"], 2)]
+    assert [threads for _, threads in work._lanes(["bulk"])] == [2]
