@@ -9,6 +9,7 @@ from typing import Any
 
 ROW_BYTES = 8192
 ROW_STREAM_BYTES = 8 << 20
+ROW_STREAM_LINES = 100_000  # a row brings two line ends, and the host keeps 20,000 rows
 CHUNK = 1 << 16
 TAG_BYTES = 32
 
@@ -52,7 +53,7 @@ class Rows:
     def __init__(self) -> None:
         self.key = os.urandom(32)
         self.buffer = bytearray()
-        self.total = 0
+        self.total = self.lines = 0
         self.last = 0
 
     def renew(self) -> bytes:
@@ -64,12 +65,13 @@ class Rows:
     def feed(self, data: bytes) -> list[Facts]:
         """Return the authentic rows that end in this piece of the stream."""
         self.total += len(data)
-        if self.total > ROW_STREAM_BYTES:
+        self.lines += data.count(b"\n")
+        if self.total > ROW_STREAM_BYTES or self.lines > ROW_STREAM_LINES:
             return []
         self.buffer += data
         *lines, rest = self.buffer.split(b"\n")
         self.buffer = rest if len(rest) <= ROW_BYTES else bytearray()
-        # What cannot be a row costs no hashing: a flood of line ends would buy our time with hardly any of its own.
+        # What cannot be a row costs no hashing: a flood would buy our time with hardly any of its own.
         likely = [line for line in lines if TAG_BYTES + 1 < len(line) <= ROW_BYTES]
         return [row for row in map(self._row, likely) if row is not None]
 

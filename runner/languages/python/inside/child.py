@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from io import TextIOWrapper
 from json import loads
+from os import getpid
 from time import perf_counter
 from types import CodeType, ModuleType
 from typing import Any
@@ -37,7 +38,10 @@ def play(job: dict[str, Any], key: bytes, rows: int, tests: int) -> None:
         sys.addaudithook(watch)
     hide_ourselves()
     namespace = main_module()
+    process = getpid()
     error = load(job["program"], namespace)
+    if getpid() != process:
+        os._exit(0)  # a copy the program made of itself ends with the program: there is one set of tests
     if error:
         reporter.say(load_error=error)
         leave(1)
