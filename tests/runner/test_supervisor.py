@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from runner.sandbox.inside import counting
+from runner.sandbox.inside import counting, process
 from runner.sandbox.inside.counting import Clock, Counters
-from runner.sandbox.inside.streams import ROW_STREAM_BYTES, Capture, Rows, tag_of
+from runner.sandbox.inside.streams import ROW_STREAM_BYTES, ROW_STREAM_LINES, Capture, Pump, Rows, tag_of
 
 V1 = {
     "/sys/fs/cgroup/cpuacct/cpuacct.usage": "1500000000",
@@ -85,6 +88,83 @@ def test_a_flood_of_rows_is_cut() -> None:
     assert rows.feed(line(rows.key, seq=1)) == []
 
 
+def test_a_flood_of_line_ends_is_cut() -> None:
+    rows = Rows()
+    assert rows.feed(b"\n" * 1000 + line(rows.key, seq=1)) == [{"seq": 1}]
+    rows.feed(b"\n" * ROW_STREAM_LINES)
+    assert rows.feed(line(rows.key, seq=2)) == []
+
+
+def test_the_nonce_comes_before_the_tests_and_waits_for_room() -> None:
+    source, sink = os.pipe()
+    os.set_blocking(sink, False)
+    filled = 0
+    with suppress(BlockingIOError):
+        while True:
+            filled += os.write(sink, b"x" * 4096)
+    pump = Pump(sink, 0, b"n" * 32)
+    assert pump.waits_for == sink
+    assert not pump.step()
+    while filled:
+        filled -= len(os.read(source, filled))
+    assert pump.step()
+    assert os.read(source, 99) == b"n" * 32
+    assert bytes(pump.buffer) == bytes(len(pump.buffer))
+    os.close(source)
+    os.close(sink)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory that is all there is to wipe."""
+    monkeypatch.setattr(process, "WRITABLE", (str(tmp_path),))
+    return tmp_path
+
+
+def test_wiping_removes_whatever_was_left(place: Path) -> None:
+    (place / "a" / "b" / "c").mkdir(parents=True)
+    (place / "a" / "b" / "c" / "file").write_text("x")
+    (place / "a" / "link").symlink_to("/")
+    os.mkfifo(place / "a" / "fifo")
+    os.mkdir(os.fsencode(place) + b"/\xff\n")
+    (place / "a" / "b").chmod(0)
+    (place / "a").chmod(0)
+    place.chmod(0)
+    assert process.wipe()
+    assert os.listdir(place) == []
+
+
+def test_wiping_goes_deeper_than_a_path_may_be_long(place: Path) -> None:
+    here = os.open(place, os.O_RDONLY)
+    for _ in range(300):
+        os.mkdir("d" * 200, dir_fd=here)
+        below = os.open("d" * 200, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+    assert process.wipe()
+    assert os.listdir(place) == []
+
+
+def test_wiping_follows_no_link(place: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "kept").write_text("x")
+    (place / "d").mkdir()
+    (place / "d" / "link").symlink_to(outside)
+    (place / "link").symlink_to(outside)
+    assert process.wipe()
+    assert (outside / "kept").read_text() == "x"
+
+
+def test_what_cannot_be_wiped_is_said(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError
+
+    (place / "file").write_text("x")
+    monkeypatch.setattr(process.os, "unlink", refuse)
+    assert not process.wipe()
+
+
 def test_output_keeps_its_head_and_its_tail() -> None:
     capture = Capture(20)
     for piece in (b"0123456789", b"x" * 1000, b"abcdefghij"):
@@ -128,6 +208,21 @@ def test_each_process_has_the_cpu_limit_and_all_together_twice_that(monkeypatch:
     assert clock.passed() == set()
     counters.used = 2.4
     clock.next_process()
+    assert clock.passed() == {"cpu"}
+
+
+def test_what_we_do_between_two_processes_is_nobodys_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "GLANCE_SECONDS", 0.0)
+    counters = Ticking()
+    clock = Clock(counters, {"cpu_seconds": 1.0, "wall_seconds": 100.0})
+    counters.used = 0.2
+    clock.next_process()
+    clock.pause()
+    counters.used = 5.0
+    clock.skip()
+    counters.used = 5.9
+    assert clock.passed() == set()
+    counters.used = 6.0
     assert clock.passed() == {"cpu"}
 
 
