@@ -15,7 +15,7 @@ from examples.models import AuditEntry, ReleaseItem, Version, audit
 from runner import builds, pruning
 from runner.environments.recipe import PYTHON, SUITE, recipes
 from runner.environments.suites import SUITES
-from runner.environments.wanted import Wanted, as_text
+from runner.environments.wanted import WantedInvalid, as_text, read_wanted
 from runner.models import Build, Environment, Execution, Suite
 from runner.pruning import Removed
 
@@ -62,41 +62,50 @@ def ask_suites() -> None:
         transaction.on_commit(look_at_mirror.delay, robust=True)
 
 
-def ask_environment(*, name: str, python: str, wanted: tuple[Wanted, ...], by: Any) -> Environment:
+def ask_environment(*, name: str, python: str, packages: str, by: Any) -> Environment:
     """Save a new environment and ask for its image; a worker is woken when the transaction commits. Raises NotAsked.
 
-    It is what it is for good: other packages are another environment, so that no version's ground moves.
+    `packages` are lines, kept as they were written, since what is wrong is said by the number of the line. An environment
+    is what it is for good: other packages are another environment, so that no version's ground moves.
     """
     chosen = next((each for each in pythons() if each.version == python), None)
     if chosen is None:
         raise NotAsked({"python": f"Python {python} is not offered. Choose one that is."})
     if name in RESERVED:
         raise NotAsked({"name": f"{name} is an address of this site. Choose another name."})
-    text = as_text(wanted)
-    _refuse_same(chosen, text)
+    if name in recipes():
+        raise NotAsked({"name": f"{name} comes with Benchwright. Choose another name."})
+    written = "\n".join(packages.splitlines()).rstrip()
+    _refuse_same(chosen, _text_of(written))
     with transaction.atomic():
         try:
             with transaction.atomic():
                 made = Environment.objects.create(
-                    name=name, suite=chosen.suite, language_version=chosen.version, wanted=text
+                    name=name, suite=chosen.suite, language_version=chosen.version, wanted=written
                 )
         except IntegrityError:
             raise NotAsked(
                 {"name": f"There is an environment {name} already. Choose another name."}
             ) from None
-        audit(by, "environment asked for", _subject(made), python=python, packages=text.split())
+        audit(by, "environment asked for", _subject(made), python=python, packages=_text_of(written).split())
         _ask(made)
     return made
 
 
 def _refuse_same(chosen: Python, text: str) -> None:
     """Raise NotAsked where an environment has that Python and these packages already."""
-    alike = Environment.objects.asked_for().filter(suite=chosen.suite, wanted=text)
-    same = alike.filter(language_version__startswith=f"{chosen.version}.") | alike.filter(
-        language_version=chosen.version
-    )
-    if there := same.first():
-        raise NotAsked({"packages": f"Environment {there.name} is exactly this. Use it."})
+    for there in Environment.objects.asked_for().filter(suite=chosen.suite).defer("log", "requirements"):
+        same_python = f"{there.language_version}.".startswith(f"{chosen.version}.")
+        if same_python and as_text(read_wanted(there.wanted)) == text:
+            raise NotAsked({"packages": f"Environment {there.name} is exactly this. Use it."})
+
+
+def _text_of(packages: str) -> str:
+    """Return the packages of a text in the order of their names. Raises NotAsked."""
+    try:
+        return as_text(read_wanted(packages))
+    except WantedInvalid as refusal:
+        raise NotAsked({"packages": str(refusal)}) from refusal
 
 
 def build_again(environment: Environment, *, by: Any) -> Build:

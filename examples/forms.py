@@ -15,7 +15,6 @@ from examples.editing import Edit
 from examples.environments import pythons
 from examples.models import Dataset, Version
 from examples.rerunning import MOST_ENVIRONMENTS, fit_for
-from runner.environments.wanted import Wanted, WantedInvalid, read_wanted
 from runner.models import Environment
 
 REPEATS_OFFERED = 90
@@ -211,6 +210,7 @@ class EnvironmentForm(forms.Form):
     )
     packages = forms.CharField(
         required=False,
+        strip=False,
         max_length=20_000,
         label="Packages",
         help_text="One a line, by name and exact version: numpy==2.4.6. Only wheels are installed. What they need comes"
@@ -225,13 +225,6 @@ class EnvironmentForm(forms.Form):
         python: Any = self.fields["python"]
         python.choices = choices
         python.initial = choices[0][0]
-
-    def clean_packages(self) -> tuple[Wanted, ...]:
-        """Return what the lines name; what is wrong with one is said by its number."""
-        try:
-            return read_wanted(self.cleaned_data["packages"])
-        except WantedInvalid as refusal:
-            raise forms.ValidationError(str(refusal)) from refusal
 
 
 class RerunForm(forms.Form):

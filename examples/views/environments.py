@@ -71,11 +71,8 @@ def environment_new(request: HttpRequest) -> HttpResponse:
         return _form(request, EnvironmentForm())
     form = EnvironmentForm(request.POST)
     if form.is_valid():
-        values = form.cleaned_data
         try:
-            made = asking.ask_environment(
-                name=values["name"], python=values["python"], wanted=values["packages"], by=request.user
-            )
+            made = asking.ask_environment(**form.cleaned_data, by=request.user)
         except NotAsked as refusal:
             for name, said in refusal.problems.items():
                 form.add_error(name, said)

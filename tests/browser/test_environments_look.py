@@ -13,7 +13,6 @@ from annotation.models import User
 from examples import environments as asking
 from examples.models import Comparison
 from examples.rerunning import compare
-from runner.environments.wanted import read_wanted
 from runner.models import Build, Environment, Execution, Suite, TestRow, Worker
 from runner.outcome import Outcome
 from tests.browser.eye import Eye
@@ -38,7 +37,7 @@ PROBLEM = "Line 1: numpy==1.26.0 is published, but without a wheel that runs und
 
 def ask(by: User, name: str, packages: str, *, python: str = "3.11") -> Environment:
     """Ask for an environment."""
-    return asking.ask_environment(name=name, python=python, wanted=read_wanted(packages), by=by)
+    return asking.ask_environment(name=name, python=python, packages=packages, by=by)
 
 
 @pytest.fixture

@@ -25,7 +25,6 @@ from runner import boxes, builds
 from runner.environments.building import BuiltImage
 from runner.environments.recipe import BuildFailed, recipes
 from runner.environments.suites import Offer
-from runner.environments.wanted import read_wanted
 from runner.execution import execute
 from runner.models import Build, Environment, Execution, Suite
 from runner.outcome import Outcome
@@ -57,7 +56,7 @@ def bookworm(db: None) -> Suite:
 
 def ask(by: User, name: str = "old", *, python: str = "3.13", packages: str = "") -> Environment:
     """Ask for an environment."""
-    return asking.ask_environment(name=name, python=python, wanted=read_wanted(packages), by=by)
+    return asking.ask_environment(name=name, python=python, packages=packages, by=by)
 
 
 def finish(environment: Environment, digest: str) -> Build:
@@ -78,7 +77,7 @@ class TestAsking:
         with django_capture_on_commit_callbacks(execute=True):
             made = ask(curator, python="3.11", packages="Tornado==6.5\nidna==3.10")
         build = Build.objects.get()
-        assert (made.suite, made.wanted) == ("bookworm", "idna==3.10\nTornado==6.5\n")
+        assert (made.suite, made.wanted) == ("bookworm", "Tornado==6.5\nidna==3.10")
         assert (build.state, build.environment, woken) == (Build.State.QUEUED, made, [build.pk])
         entry = AuditEntry.objects.get(action="environment asked for")
         assert (entry.person, entry.detail["packages"]) == (curator, ["idna==3.10", "Tornado==6.5"])
@@ -94,6 +93,8 @@ class TestAsking:
             ask(curator, "fourth", python="3.9")
         with pytest.raises(NotAsked, match="address of this site"):
             ask(curator, "new")
+        with pytest.raises(NotAsked, match="comes with Benchwright"):
+            ask(curator, "science")
         assert Environment.objects.count() == Build.objects.count() == 2
 
     def test_an_import_takes_one_that_was_asked_for_only_where_it_has_more(self, curator: User) -> None:

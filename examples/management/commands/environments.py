@@ -10,7 +10,6 @@ from examples import environments as asking
 from examples.environments import NotAsked
 from runner import builds
 from runner.environments.recipe import BuildFailed
-from runner.environments.wanted import WantedInvalid, read_wanted
 from runner.models import Build, Environment
 
 
@@ -59,9 +58,8 @@ class Command(BaseCommand):
             builds.ask_suites()
             builds.look_at_suites()
         try:
-            wanted = read_wanted("\n".join(package))
-            made = asking.ask_environment(name=name, python=python, wanted=wanted, by=None)
-        except (WantedInvalid, NotAsked) as refusal:
+            made = asking.ask_environment(name=name, python=python, packages="\n".join(package), by=None)
+        except NotAsked as refusal:
             raise CommandError(str(refusal)) from refusal
         if not later:
             self._run(made)
