@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import docker.errors
 import pytest
@@ -58,6 +59,11 @@ def test_every_hardening_the_settings_ask_for_is_in_force(engine: Engine, box: B
     assert host["LogConfig"]["Type"] == "none"
     assert host["SecurityOpt"][0] == "no-new-privileges"
     assert json.loads(host["SecurityOpt"][1].removeprefix("seccomp="))["defaultAction"] == "SCMP_ACT_ERRNO"
+    limits = {limit["Name"]: (limit["Soft"], limit["Hard"]) for limit in host["Ulimits"]}
+    assert limits == {"core": (0, 0), "nofile": (256, 256), "fsize": (32 << 20, 32 << 20)}
+    assert len(host["SecurityOpt"]) == 2  # and no word of AppArmor or SELinux: the host's own profile stays
+    assert (seen["Mounts"], host["Dns"], host["ExtraHosts"], host["PortBindings"]) == ([], None, None, None)
+    assert (host["PidMode"], host["UTSMode"], host["UsernsMode"], host["Init"]) == ("", "", "", False)
     assert set(host["Tmpfs"]) == {"/tmp", "/work", "/dev/shm"}
     assert all("noexec" in how and "nr_inodes=4096" in how for how in host["Tmpfs"].values())
     user, group = map(int, seen["Config"]["User"].split(":"))
@@ -106,6 +112,24 @@ def test_the_reaper_takes_what_the_engine_made_after_we_had_stopped_waiting(
     monkeypatch.setattr("runner.sandbox.engine.STUCK_SECONDS", -10)
     assert f"late-{os.getpid()}" in engine.reap()
     assert engine.boxes(KEEPER) == [box.id]
+
+
+@pytest.mark.docker
+def test_the_reaper_takes_what_a_crashed_run_left_in_any_state(engine: Engine, plain: BuiltImage) -> None:
+    keeper = f"crashed-{time.monotonic_ns()}"
+    settings = BoxSettings.of(plain.digest, language("python"), 0, Limits.for_cpu(1))
+    crashed = Engine(owner=Owner(Owner.this_process().host, os.getpid(), "another-start"))
+    name = f"claim-{time.monotonic_ns()}"
+    crashed._create(settings, name, crashed._labels(keeper, 60))
+    with suppress(SandboxUnavailable, docker.errors.APIError):  # another worker's reaper may be here first
+        engine.api.pause(crashed.start(settings, keeper=keeper).id)
+    engine.reap()
+    until = time.monotonic() + 20
+    while engine.boxes(keeper) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert engine.boxes(keeper) == []
+    engine.dispose(engine.start(settings, keeper=keeper, name=name))
+    engine.remove_all(keeper)
 
 
 @pytest.mark.docker

@@ -172,6 +172,67 @@ def gained():
     assert told(pool, plain, program, "gained()") == repr(expected)
 
 
+def test_c_the_settings_hold_inside(pool: Pool, plain: BuiltImage) -> None:
+    program = """
+import os, resource, stat
+def limits():
+    names = "CORE", "NOFILE", "FSIZE", "CPU"
+    return {name: resource.getrlimit(getattr(resource, "RLIMIT_" + name)) for name in names}
+def writable():
+    found = []
+    for line in open("/proc/mounts"):
+        place, kind, options = line.split()[1:4]
+        try: open(place + "/x", "w").close()
+        except OSError: continue
+        os.unlink(place + "/x")
+        found.append((place, {"nosuid", "nodev", "noexec"} <= set(options.split(",")), "nr_inodes=4096" in options))
+    return sorted(found)
+def root():
+    return [line.split()[3].split(",")[0] for line in open("/proc/mounts") if line.split()[1] == "/"]
+def suid():
+    files = (os.path.join(place, name) for place, _, names in os.walk("/usr") for name in names)
+    return [path for path in files if os.lstat(path).st_mode & (stat.S_ISUID | stat.S_ISGID)]
+def devices():
+    return sorted(set(os.listdir("/dev")) - {"fd", "stdin", "stdout", "stderr", "core", "pts", "ptmx", "shm", "mqueue"})
+def processes():
+    return [pid for pid in os.listdir("/proc") if pid.isdigit() and int(pid) not in (1, os.getpid())]
+def accounts():
+    return set(os.getresuid() + os.getresgid()) - {os.getuid()}, set(os.getgroups()) - {os.getgid()}
+def masked():
+    return [path for path in ("/proc/kcore", "/proc/keys", "/proc/timer_list", "/proc/sysrq-trigger", "/sys/firmware")
+            if os.path.isdir(path) and os.listdir(path) or os.path.isfile(path) and os.access(path, os.W_OK)]
+def score():
+    return open("/proc/self/oom_score_adj").read().strip()
+"""
+    seen = told(pool, plain, program, "limits()")
+    limit = 32 << 20
+    assert seen == repr({"CORE": (0, 0), "NOFILE": (256, 256), "FSIZE": (limit, limit), "CPU": (7, 7)})
+    places = [("/dev/mqueue", True, False), *((place, True, True) for place in ("/dev/shm", "/tmp", "/work"))]
+    rest = "writable(), root(), suid(), devices(), processes(), accounts(), masked(), score()"
+    devices = ["full", "null", "random", "tty", "urandom", "zero"]
+    assert told(pool, plain, program, rest) == repr(
+        (places, ["ro"], [], devices, [], (set(), set()), [], "1000")
+    )
+
+
+def test_34_nothing_waits_for_the_next_submission(pool: Pool, plain: BuiltImage) -> None:
+    waiting = """
+import os, signal
+if os.fork() == 0:
+    os.setsid()
+    for number in range(1, 65):
+        try: signal.signal(number, signal.SIG_IGN)
+        except (OSError, ValueError): pass
+    while True:
+        for name in os.listdir("/proc"):
+            if name.isdigit() and int(name) not in (1, os.getpid(), os.getppid()): os.kill(int(name), 9)
+"""
+    told(pool, plain, waiting, "1")
+    looking = "import os, time\ntime.sleep(0.2)\n"
+    seen = told(pool, plain, looking, "[name for name in os.listdir('/proc') if name.isdigit()]")
+    assert len(seen.split(",")) == 2
+
+
 WALKS = {
     "frames": """
 import sys
