@@ -63,7 +63,7 @@ def take(execution_id: int) -> Claim | None:
     """
     token = BOOT + secrets.token_hex(10)
     runs = Execution.objects.filter(state=Execution.State.RUNNING, asker=OuterRef("asker"))
-    free = Execution.objects.due().filter(Q(asker="") | ~Exists(runs), pk=execution_id)
+    free = Execution.objects.due().filter(Q(asker=None) | ~Exists(runs), pk=execution_id)
     try:
         with transaction.atomic():
             taken = free.update(

@@ -268,7 +268,7 @@ def put_back(
 
 def _wake_next(execution: Execution) -> None:
     """Wake a worker for what the asker has waiting: its own message came while this one ran."""
-    if not execution.asker:
+    if execution.asker is None:
         return
     waiting = Execution.objects.due().filter(asker=execution.asker).exclude(pk=execution.pk)
     for pk, queue in waiting.values_list("pk", "queue")[:1]:

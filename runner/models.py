@@ -220,10 +220,11 @@ class Execution(models.Model):
     environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="executions")
     job_data = models.JSONField(help_text="what is to be executed: Job.as_json()")
     listener = models.CharField(max_length=60, blank=True, help_text="channel group that is told of changes")
-    asker = models.CharField(
+    # NULL, not "": only of a column that is not NULL do databases see that a partial index answers for it.
+    asker = models.CharField(  # noqa: DJ001 - as said above
         max_length=60,
-        blank=True,
-        help_text="whose share this is: one running, one waiting; empty for work of ours",
+        null=True,
+        help_text="whose share this is: one running, one waiting; NULL for work of ours",
     )
     replaceable = models.BooleanField(
         default=False, help_text="a newer one of the asker takes its place while it has not started"
@@ -269,6 +270,9 @@ class Execution(models.Model):
         indexes = [
             models.Index(fields=["state", "lease_end"], name="execution_state_lease"),
             models.Index(fields=["listener"], name="execution_listener"),
+            models.Index(
+                fields=["asker", "state"], name="execution_asker_state", condition=Q(asker__isnull=False)
+            ),
             models.Index(fields=["scope", "state"], name="execution_scope_state", condition=~Q(scope="")),
             models.Index(
                 fields=["finished_at"],
@@ -285,19 +289,20 @@ class Execution(models.Model):
                 condition=~Q(state="unjudged") | ~Q(reason=""), name="execution_unjudged_has_reason"
             ),
             CheckConstraint(
-                condition=Q(scope="") | Q(queue="bulk", asker=""), name="execution_scope_is_bulk"
+                condition=Q(scope="") | Q(queue="bulk", asker=None), name="execution_scope_is_bulk"
             ),
             CheckConstraint(
-                condition=Q(replaceable=False) | ~Q(asker=""), name="execution_replaceable_has_asker"
+                condition=Q(replaceable=False) | Q(asker__isnull=False),
+                name="execution_replaceable_has_asker",
             ),
             UniqueConstraint(
                 fields=["asker"],
-                condition=Q(state="running") & ~Q(asker=""),
+                condition=Q(state="running", asker__isnull=False),
                 name="execution_one_running_per_asker",
             ),
             UniqueConstraint(
                 fields=["asker"],
-                condition=Q(state="queued", replaceable=True),
+                condition=Q(state="queued", replaceable=True, asker__isnull=False),
                 name="execution_one_waiting_per_asker",
             ),
         ]

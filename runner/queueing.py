@@ -18,7 +18,7 @@ from runner.waking import wake
 
 LOOK_AGAIN_SECONDS = 0.2
 REPLACED = claims.REPLACED
-ATTEMPTS = 5
+ATTEMPTS = 20
 
 
 def enqueue(
@@ -27,7 +27,7 @@ def enqueue(
     environment: Environment,
     queue: str,
     listener: str = "",
-    asker: str = "",
+    asker: str | None = None,
     replaceable: bool = False,
 ) -> Execution:
     """Save an execution of the job and return it; a worker of the queue is woken when the transaction commits.
@@ -46,8 +46,8 @@ def enqueue(
         asker=asker,
         replaceable=replaceable,
     )
-    if asker:
-        _save_in_turn(execution)
+    if asker is not None:
+        _save_in_turn(execution, asker)
     else:
         execution.save(force_insert=True)
     transaction.on_commit(partial(wake, execution.pk, queue=queue))
@@ -93,7 +93,7 @@ def supersede(asker: str) -> int:
     return replaced
 
 
-def _save_in_turn(execution: Execution) -> None:
+def _save_in_turn(execution: Execution, asker: str) -> None:
     """Insert the execution in the place of the one that its asker has waiting.
 
     Where two requests of one asker meet, the database refuses the second row, and that request replaces the first.
@@ -101,7 +101,7 @@ def _save_in_turn(execution: Execution) -> None:
     for left in reversed(range(ATTEMPTS)):
         try:
             with transaction.atomic():
-                supersede(execution.asker)
+                supersede(asker)
                 execution.save(force_insert=True)
         except IntegrityError:
             if not left:

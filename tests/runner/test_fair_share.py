@@ -82,7 +82,7 @@ def test_the_database_itself_refuses_a_second_running_and_a_second_waiting(eithe
     with pytest.raises(IntegrityError), transaction.atomic():
         Execution.objects.filter(pk=first.pk).update(replaceable=True)
     with pytest.raises(IntegrityError), transaction.atomic():
-        Execution.objects.filter(pk=second.pk).update(asker="")
+        Execution.objects.filter(pk=second.pk).update(asker=None)
 
 
 def test_of_runs_asked_for_at_once_one_waits(either_database, monkeypatch):
