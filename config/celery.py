@@ -12,7 +12,9 @@ from kombu import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-QUEUES = ("interactive", "bulk", "generation")
+# "samples" is what waits of evaluation runs; who takes from "bulk" takes from it in turn, so that ten thousand samples hold
+# up no import and no check.
+QUEUES = ("interactive", "bulk", "samples", "generation")
 
 
 class Task(DjangoTask):  # type: ignore[type-arg] # generic in the stubs only

@@ -65,7 +65,9 @@ def main(queues: list[str]) -> int:
     boxes.close()
     for thread in lanes:
         thread.join(CLOSE_SECONDS)
-    with suppress(DatabaseError):  # one that is away keeps no worker from ending; its row is forgotten by itself
+    with suppress(
+        DatabaseError
+    ):  # one that is away keeps no worker from ending; its row is forgotten by itself
         workers.sign_off(post.worker)
     return 0 if ended.is_set() else 1
 
@@ -96,6 +98,7 @@ def _lanes(queues: list[str]) -> list[tuple[Celery, int]]:
     from django.conf import settings
 
     other = [queue for queue in queues if queue != "interactive"]
+    other += ["samples"] if "bulk" in other and "samples" not in other else []
     lanes = [(["interactive"], settings.RUNNER_INTERACTIVE_THREADS)] if "interactive" in queues else []
     lanes += [(other, settings.RUNNER_BULK_THREADS)] if other else []
     return [(lane(*names), threads) for names, threads in lanes]

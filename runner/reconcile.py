@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db import connections
@@ -22,10 +22,11 @@ from runner.claims import ClaimLost
 from runner.events import announce
 from runner.models import Environment, Execution
 from runner.sandbox.base import SandboxUnavailable
-from runner.waking import waiting_messages, wake, wake_batch
+from runner.waking import SAMPLES, waiting_messages, wake, wake_batch
 from runner.workers import Post
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 BEAT_SECONDS = 2.0
 # A message gets this long to reach a worker before the execution counts as forgotten.
@@ -75,14 +76,16 @@ def wake_forgotten() -> int:
     since = Coalesce("retry_at", "created_at", output_field=DateTimeField())
     due = Execution.objects.due().alias(since=since).filter(since__lt=Now() - PATIENCE).order_by("pk")
     for queue in Execution.Queue.values:
-        single = due.filter(queue=queue, scope="").values_list("pk", flat=True)[:AT_MOST]
-        forgotten: list[int | list[int]] = [*single, *bulk.batches(due.filter(queue=queue).exclude(scope=""))]
-        waiting = waiting_messages(queue) if forgotten else None
-        if waiting is None:
-            continue
-        for each in forgotten[: max(0, len(forgotten) - waiting)]:
-            woken += wake_batch(each) if isinstance(each, list) else wake(each, queue=queue)
-    return woken
+        single = list(due.filter(queue=queue, scope="").values_list("pk", flat=True)[:AT_MOST])
+        woken += sum(wake(pk, queue=queue) for pk in _beyond_messages(single, queue))
+    batches = bulk.batches(due.exclude(scope=""))
+    return woken + sum(wake_batch(ids) for ids in _beyond_messages(batches, SAMPLES))
+
+
+def _beyond_messages(forgotten: list[T], queue: str) -> list[T]:
+    """Return as many of them as the queue lacks messages for; none where the broker does not answer."""
+    waiting = waiting_messages(queue) if forgotten else None
+    return [] if waiting is None else forgotten[: max(0, len(forgotten) - waiting)]
 
 
 def remove_orphans() -> list[str]:

@@ -13,6 +13,8 @@ from config import cache
 logger = logging.getLogger(__name__)
 
 TASK, BATCH_TASK = "runner.execute", "runner.execute_batch"
+# The messages of evaluation runs have a queue of their own, from which bulk workers take in turn with the other.
+SAMPLES = "samples"
 
 
 def wake(execution_id: int, *, queue: str, after_seconds: float = 0) -> bool:
@@ -25,7 +27,7 @@ def wake(execution_id: int, *, queue: str, after_seconds: float = 0) -> bool:
 
 def wake_batch(execution_ids: Sequence[int]) -> bool:
     """Tell a bulk worker that these samples of one evaluation run are due, as `wake` does for one."""
-    return _send(BATCH_TASK, list(execution_ids), queue="bulk")
+    return _send(BATCH_TASK, list(execution_ids), queue=SAMPLES)
 
 
 def _send(task: str, what: int | list[int], *, queue: str, after_seconds: float = 0) -> bool:

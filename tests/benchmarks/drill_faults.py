@@ -102,10 +102,12 @@ def fill_disk(ground: Ground) -> None:
 
 
 def lose_image(ground: Ground) -> None:
-    """Remove the image, and load it again after a while."""
-    ground.work()
+    """Remove the image with all boxes that use it, and load it again after a while."""
+    worker = ground.work()
     wait_for(AFTER)
+    worker.send_signal(signal.SIGSTOP)  # else it would start boxes faster than they can be removed
     ground.engine.lose_image(ground.image)
+    worker.send_signal(signal.SIGCONT)
     time.sleep(AWAY_SECONDS)
     ground.engine.load(Path(os.environ["DRILL_ARCHIVE"]))
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 from django.db import IntegrityError, connections, transaction
+from django.db.models.functions import Now
 
 from config import work
-from runner import claims, execution, waking
+from runner import claims, execution, reconcile, waking
+from runner.bulk import enqueue_many
 from runner.claims import REPLACED
 from runner.models import Environment, Execution
 from runner.queueing import enqueue, try_again
@@ -165,5 +168,25 @@ def test_interactive_work_has_threads_of_its_own_whatever_else_is_taken(settings
         ([queue.name for queue in app.conf.task_queues], threads)
         for app, threads in work._lanes(["interactive", "bulk", "generation"])
     ]
-    assert lanes == [(["interactive"], 3), (["bulk", "generation"], 2)]
-    assert [threads for _, threads in work._lanes(["bulk"])] == [2]
+    assert lanes == [(["interactive"], 3), (["bulk", "generation", "samples"], 2)]
+    [(alone, threads)] = work._lanes(["bulk"])
+    assert ([queue.name for queue in alone.conf.task_queues], threads) == (["bulk", "samples"], 2)
+
+
+def test_samples_of_an_evaluation_wait_in_a_queue_of_their_own_beside_imports_and_checks(
+    transactional_db, monkeypatch
+):
+    queues: list[str] = []
+    monkeypatch.setattr(
+        waking.current_app, "send_task", lambda name, queue, **how: queues.append(queue) or None
+    )
+    environment = built_environment()
+    enqueue_many([a_job()] * 3, environment=environment, scope="a study")
+    enqueue(a_job(), environment=environment, queue="bulk")
+    assert queues == ["samples", "bulk"]
+    asked: dict[str, int] = {"interactive": 0, "bulk": 1, "samples": 0}
+    queues.clear()
+    Execution.objects.update(created_at=Now() - timedelta(minutes=1))
+    monkeypatch.setattr(reconcile, "waiting_messages", asked.__getitem__)
+    assert reconcile.wake_forgotten() == 1
+    assert queues == ["samples"], "the one of bulk lies in its queue"
