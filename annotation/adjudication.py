@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from django.db import transaction
 from django.db.models import Q
 
-from annotation.evidence import open_disputes, unsolved_versions
-from annotation.models import Adjudication, Attempt, User, Verdict
+from annotation.evidence import flagged_submissions, open_disputes, unsolved_versions
+from annotation.models import Adjudication, Attempt, Ruling, Run, User, Verdict
 from examples.models import Version, audit
 
 
@@ -61,6 +63,57 @@ def decide(version: Version, *, decision: str, reason: str, by: User) -> Adjudic
         version=version, decision=decision, reason=reason.strip(), decided_by=by
     )
     audit(by, "version adjudicated", f"version:{version.pk}", decision=decision)
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Flagged:
+    """A submission that PASSED and could not be confirmed: what was sent, and which changed test it passed too.
+
+    `canary` is what the runner kept of that: test, line, what does the comparing. `refusal` as in `Disputed`.
+    """
+
+    run: Run
+    version: Version
+    canary: dict[str, Any]
+    refusal: str
+
+
+def flagged(person: User) -> list[Flagged]:
+    """Return the submissions that await a curator, longest waiting first, in two queries."""
+    found = flagged_submissions().select_related(
+        "execution", "attempt__annotator", "attempt__slot__version__example__dataset"
+    )
+    runs = list(found.order_by("created_at", "pk").defer("execution__job_data"))
+    worked = _worked_on(person) if runs else set()
+    return [
+        Flagged(
+            run,
+            run.attempt.slot.version,
+            run.execution.facts.get("canary", {}),
+            _conflict(run.attempt.slot.version, person, worked),
+        )
+        for run in runs
+    ]
+
+
+def rule(run: Run, *, stands: bool, reason: str, by: User) -> Ruling:
+    """Record whether a flagged submission stands and return the ruling. Raises DecisionRefused.
+
+    A verdict that was given already carries whether the attempt was solved: that is written anew.
+    """
+    refusal = why_not(run.attempt.slot.version, by)
+    if refusal:
+        raise DecisionRefused(refusal)
+    if not reason.strip():
+        raise DecisionRefused("Give a reason: the figures of the study rest on it.")
+    with transaction.atomic():
+        if not flagged_submissions().filter(pk=run.pk).exists():
+            raise DecisionRefused("This submission awaits no decision.")
+        made = Ruling.objects.create(run=run, stands=stands, reason=reason.strip(), decided_by=by)
+        if stands:
+            Verdict.objects.filter(attempt=run.attempt_id).update(solved=True)
+        audit(by, "submission ruled on", f"run:{run.pk}", stands=stands)
     return made
 
 

@@ -25,7 +25,10 @@ class AttemptOver(Refused):
 
 @dataclass(frozen=True)
 class Submissions:
-    """What has been submitted: how many were judged, wait, or stayed unjudged, of how many allowed."""
+    """What has been submitted: how many were judged, wait, or stayed unjudged, of how many allowed.
+
+    `awaits_curator` says that none passed, and that one PASSED and could not be confirmed.
+    """
 
     allowed: int
     counted: int
@@ -33,6 +36,7 @@ class Submissions:
     unjudged: int
     passed_at: datetime | None
     last_counted_at: datetime | None
+    awaits_curator: bool = False
 
     @property
     def left(self) -> int:
@@ -75,8 +79,9 @@ def submissions_among(runs: Iterable[Run], *, allowed: int) -> Submissions:
         counted=len(judged),
         waiting=sum(run.execution.is_open for run in runs),
         unjudged=sum(run.execution.state == Execution.State.UNJUDGED for run in runs),
-        passed_at=next((run.created_at for run in judged if run.execution.passed), None),
+        passed_at=next((run.created_at for run in judged if run.passed), None),
         last_counted_at=judged[-1].created_at if judged else None,
+        awaits_curator=not any(run.passed for run in judged) and any(run.awaits_curator for run in judged),
     )
 
 
@@ -167,7 +172,7 @@ def close_attempt(attempt: Attempt, *, answers: Mapping[str, Any], now: datetime
 def suggested_outcome(attempt: Attempt, progress: Progress) -> str:
     """Return the verdict's outcome that the facts suggest."""
     done = progress.submissions
-    if done.passed_at:
+    if done.passed_at or done.awaits_curator:
         return Verdict.Outcome.SOLVED
     if not attempt.gave_up_reason and done.counted < done.allowed:
         return Verdict.Outcome.OUT_OF_TIME

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from annotation.figures import Line, line_of
-from annotation.models import Adjudication, Attempt, Slot, Study, Verdict
+from annotation.models import Adjudication, Attempt, Run, Slot, Study, Verdict
 from annotation.results import rows_of_versions
 from annotation.study.rates import Figure, study_rates
 from examples.models import Release, Split, Version
 from examples.releasing.evidence import HumanEvidence, HumanFigure, StudyCount
 from examples.releasing.splitting import Placeable
+from runner.outcome import Outcome
 
 SEVERE = 2
 
@@ -119,6 +120,16 @@ def independent_solves() -> QuerySet[Verdict]:
     )
 
 
+def flagged_submissions() -> QuerySet[Run]:
+    """Return the submissions that PASSED, could not be confirmed, and await a curator."""
+    return Run.objects.filter(
+        kind=Run.Kind.SUBMISSION,
+        execution__outcome=Outcome.PASSED,
+        execution__tampered=True,
+        ruling=None,
+    )
+
+
 def unsolved_versions() -> QuerySet[Version]:
     """Return the versions that people tried, nobody independent solved, nobody decided on, and nobody can try any more."""
     here = OuterRef("pk")
@@ -127,6 +138,7 @@ def unsolved_versions() -> QuerySet[Version]:
         Exists(Attempt.objects.filter(slot__version=here, state=Attempt.State.CLOSED)),
         ~Exists(independent_solves().filter(attempt__slot__version=here)),
         ~Exists(Adjudication.objects.filter(version=here)),
+        ~Exists(flagged_submissions().filter(attempt__slot__version=here)),
         ~Exists(can_be_tried.exclude(study__state=Study.State.CLOSED)),
     )
 

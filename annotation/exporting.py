@@ -129,12 +129,13 @@ def run_rows(source: Source) -> list[Row]:
             "state": run.execution.state,
             "outcome": run.execution.outcome,
             "flagged": run.execution.tampered,
+            "ruling": "" if run.decided is None else "stands" if run.decided.stands else "refused",
             "cpu_seconds": run.execution.cpu_seconds,
             "wall_seconds": run.execution.wall_seconds,
             "memory_bytes": run.execution.memory_bytes,
             "image": run.execution.facts.get("image", ""),
         }
-        for run in runs.select_related("attempt", "execution").defer("execution__job_data")
+        for run in runs.select_related("attempt", "execution", "ruling").defer("execution__job_data")
     ]
 
 

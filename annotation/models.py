@@ -13,6 +13,7 @@ from knox.models import AbstractAuthToken
 from config.access import Person, Role
 from examples.models import Version
 from runner.models import Execution
+from runner.outcome import Outcome
 
 DEFAULT_DIFFICULTY = ["trivial", "requires effort", "very hard"]
 
@@ -345,6 +346,38 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} {self.number}"
+
+    @property
+    def decided(self) -> Ruling | None:
+        """The curator's decision on it, where it was flagged and one was made."""
+        return getattr(self, "ruling", None) if self.execution.tampered else None
+
+    @property
+    def passed(self) -> bool:
+        """Whether it PASSED, and was not flagged or stands by a curator's decision."""
+        return self.execution.passed or (self.decided is not None and self.decided.stands)
+
+    @property
+    def awaits_curator(self) -> bool:
+        """Whether it PASSED, could not be confirmed, and nobody has decided yet: neither solved nor failed."""
+        return self.execution.tampered and self.execution.outcome == Outcome.PASSED and self.decided is None
+
+
+class Ruling(models.Model):
+    """A curator's decision on a submission that PASSED and could not be confirmed: whether it stands."""
+
+    run = models.OneToOneField(Run, on_delete=models.PROTECT, related_name="ruling")
+    stands = models.BooleanField(help_text="true: it counts as passed; false: as failed")
+    reason = models.TextField()
+    decided_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="rulings")
+    decided_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [CheckConstraint(condition=~Q(reason=""), name="ruling_has_reason")]
+
+    def __str__(self) -> str:
+        return f"{self.run}: {'stands' if self.stands else 'does not stand'}"
 
 
 class Verdict(models.Model):

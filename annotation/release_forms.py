@@ -139,3 +139,17 @@ class DecisionForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="What you looked at and why; the release and the next curator rely on it.",
     )
+
+
+class RulingForm(forms.Form):
+    """A decision on a submission that could not be confirmed, with its reason."""
+
+    stands = forms.ChoiceField(
+        label="Does it stand?",
+        choices=[("yes", "it stands: counts as passed"), ("no", "it does not: counts as failed")],
+        widget=forms.RadioSelect,
+    )
+    reason = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="What in the code you looked at; the figures of the study rest on it.",
+    )

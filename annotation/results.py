@@ -24,6 +24,7 @@ from runner.models import Execution
 KNEW_IT = "knew it already"
 WROTE_IT = "wrote the version"
 GIVEN_BACK = "slot given back"
+AWAITS_CURATOR = "could not be confirmed, awaits a curator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +124,12 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """A submission: when it was made, its state, whether it PASSED unflagged."""
+    """A submission: when it was made, its state, whether it PASSED and counts, or awaits a curator for that."""
 
     at: datetime
     state: str
     passed: bool
+    awaits_curator: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +180,17 @@ def _add_runs(logs: Logs, runs: QuerySet[Run]) -> None:
         "execution__state",
         "execution__outcome",
         "execution__tampered",
+        "ruling__stands",
         "execution__created_at",
         "execution__finished_at",
     )
-    for attempt, kind, at, state, outcome, tampered, queued, finished in rows:
+    for attempt, kind, at, state, outcome, tampered, stands, queued, finished in rows:
         over = state not in (Execution.State.QUEUED, Execution.State.RUNNING)
         logs.waits[attempt].append(clock.Wait(queued, (finished or queued) if over else None))
         if kind == Run.Kind.SUBMISSION:
-            logs.submissions[attempt].append(Submitted(at, state, outcome == "PASSED" and not tampered))
+            passed = outcome == "PASSED" and (not tampered or stands is True)
+            awaits = outcome == "PASSED" and tampered and stands is None
+            logs.submissions[attempt].append(Submitted(at, state, passed, awaits))
 
 
 def _row(fact: Fact, logs: Logs, *, rated: bool) -> AttemptRow:
@@ -205,15 +210,17 @@ def _row(fact: Fact, logs: Logs, *, rated: bool) -> AttemptRow:
         difficulty=fact.difficulty if rated else None,
         active_seconds=clock.active_seconds(intervals) if logs.beats.get(fact.pk) else None,  # no page told
         interrupted=bool(submissions) and submissions[-1].state == Execution.State.UNJUDGED,
-        excluded_reason=_why_excluded(fact),
+        excluded_reason=_why_excluded(fact, awaits=first is None and any(s.awaits_curator for s in judged)),
         extra=fact.slot_number > fact.solvers,
     )
 
 
-def _why_excluded(fact: Fact) -> str:
+def _why_excluded(fact: Fact, *, awaits: bool) -> str:
     """Return the protocol's reason to leave the attempt out of every figure, "" for none."""
     if fact.state == Attempt.State.RELEASED:
         return GIVEN_BACK
     if fact.author == fact.annotator:
         return WROTE_IT
-    return KNEW_IT if fact.outcome == Verdict.Outcome.KNEW_IT else ""
+    if fact.outcome == Verdict.Outcome.KNEW_IT:
+        return KNEW_IT
+    return AWAITS_CURATOR if awaits else ""

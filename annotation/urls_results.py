@@ -27,6 +27,7 @@ urlpatterns = [
     re_path(rf"{RELEASE}/all\.tar$", releases.release_tar, name="release_tar"),
     path("datasets/<slug:name>/export/<slug:style>.jsonl", dataset_export, name="dataset_export"),
     path("adjudication/", adjudication.adjudication, name="adjudication"),
+    path("adjudication/submissions/<int:run>/", adjudication.rule_on, name="rule_on"),
     path("adjudication/<int:version>/", adjudication.adjudicate, name="adjudicate"),
     path("tokens/", tokens.tokens, name="tokens"),
     path("tokens/<slug:key>/revoke/", tokens.token_revoke, name="token_revoke"),

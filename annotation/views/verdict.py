@@ -48,7 +48,8 @@ def verdict(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _form(request: HttpRequest, attempt: Attempt, progress: Progress) -> VerdictForm:
-    solved = progress.submissions.passed_at is not None
+    done = progress.submissions
+    solved = done.passed_at is not None or done.awaits_curator
     study = attempt.slot.study
     if request.method == "POST":
         return VerdictForm(request.POST, study=study, solved=solved)

@@ -65,11 +65,12 @@ def test_an_unjudged_submission_never_counts(ann):
     assert settle(attempt, now=timezone.now())
 
 
-def test_a_flagged_submission_counts_and_does_not_solve(ann):
+def test_a_flagged_submission_counts_and_neither_solves_nor_fails(ann):
     attempt = make_attempt(ann)
     submitted(attempt, tampered=True)
     assert settle(attempt, now=timezone.now())
-    assert suggested_outcome(attempt, progress_of(attempt)) == "gave_up"
+    assert progress_of(attempt).submissions.passed_at is None
+    assert suggested_outcome(attempt, progress_of(attempt)) == "solved"
 
 
 def test_the_limit_on_active_time_ends_the_work_and_submits_nothing(ann):

@@ -260,7 +260,7 @@ def test_the_page_of_disputes_takes_the_same_number_of_queries_for_any_number(
     for number in (1, 8):
         chosen = Verdict.objects.order_by("pk").values_list("pk", flat=True)[:number]
         Verdict.objects.filter(pk__in=list(chosen)).update(test_quality=2)
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(8):
             page.get("/adjudication/")
 
 

@@ -149,6 +149,7 @@ RULES: dict[str, Rule] = {
     "study_codebook": Rule(CURATES, _study),
     "study_export": Rule(CURATES, lambda world: {**_study(world), "table": "attempts", "style": "jsonl"}),
     "adjudication": Rule(CURATES),
+    "rule_on": Rule(CURATES, lambda world: {"run": world.submission.pk}),
     "adjudicate": Rule(CURATES, lambda world: {"version": world.version.pk}),
     # Examples
     "examples": Rule(CURATES),
