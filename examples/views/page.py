@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import NoReverseMatch, reverse
 
 from config.http import HttpRequest, render_page
+from examples.checking import canaries
 from examples.curating import MOST_REPEATS, why_not
 from examples.forms import REPEATS_OFFERED, LicenceForm, RepeatForm, RetireForm
-from examples.models import AuditEntry, Example, Version
+from examples.models import AuditEntry, Check, Example, Version
 from examples.rows import STATUS_MARKS, Mark
 from examples.showing import CheckShown, Miss, TestsShown, misses, shown_checks, shown_tests, summary
 
@@ -60,7 +62,14 @@ class Page:
     @cached_property
     def checks(self) -> list[CheckShown]:
         """The checks in their order."""
+        prefetch_related_objects([self.version], "checks")
         return shown_checks(self.version)
+
+    @cached_property
+    def canary(self) -> Check | None:
+        """Whether a canary confirms what passes this version's tests; None before its first check."""
+        prefetch_related_objects([self.version], "checks")
+        return next((check for check in self.version.checks.all() if check.name == canaries.NAME), None)
 
     @property
     def summary(self) -> Mark:

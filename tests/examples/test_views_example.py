@@ -155,6 +155,17 @@ class TestChecks:
         ]
         assert "and 195 more that passed" in html
 
+    @pytest.mark.parametrize(("label", "kind"), [("no canary", "warn"), ("canary", "ok")])
+    def test_it_says_whether_a_canary_confirms(self, desk: Client, label: str, kind: str) -> None:
+        version = make_version()
+        version.checks.create(
+            name="canary", state="passed", finding="Said <b>so</b>.", evidence={"label": label}
+        )
+        html = html_of(desk, reverse("example", args=[version.example_id]))
+        assert f'class="chip {kind}"' in html
+        assert label in html
+        assert "<b>so</b>" not in html
+
     def test_the_number_of_queries_is_fixed(self, desk: Client, django_assert_num_queries: Any) -> None:
         version = make_version()
         with django_assert_num_queries(QUERIES):
