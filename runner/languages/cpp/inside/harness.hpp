@@ -1,21 +1,21 @@
 // Stands between the program and its tests, in a namespace with a random name: runs the tests and reports.
 // Only line comments here: a comment that the program left open must not end in it.
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <exception>
-#include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 #include <unistd.h>
+// As few as will do: each takes its time in every build. What a program has not included it cannot have a value of.
+#ifdef _GLIBCXX_OSTREAM
+#include <sstream>
+#endif
 
 namespace PLACEHOLDER {
 namespace {
@@ -121,14 +121,14 @@ const char* test = nullptr;
 double began = 0;
 int asserted = 0;  // how many assertions are planned in the running test
 std::string reported;
-std::optional<Assertion> open;
+Assertion open{0, 0};  // number 0 where none is
 
 std::string shortened(const std::string& text) {
   return text.size() <= value_chars ? text : text.substr(0, value_chars - 3) + "...";
 }
 
 void row(const Assertion& place, const char* outcome, const std::string& message, const std::string& values, const std::string& value = "") {
-  open.reset();
+  open = {0, 0};
   const std::string once = "|" + std::to_string(place.number) + outcome + "|";
   if (reported.find(once) != std::string::npos) return;
   if (value.empty()) reported += once;
@@ -146,12 +146,16 @@ Assertion placed(int line) {
 }
 
 // What may be shown of a value.
+#ifdef _GLIBCXX_OSTREAM
 template <class T> concept Streamable = requires(std::ostream& out, const T& value) { out << value; };
+#endif
 template <class T> concept Ranged = requires(const T& value) { value.begin(); value.end(); };
 
 template <class T> std::string shown(const T& value);
 template <class A, class B> std::string shown(const std::pair<A, B>& value) { return "(" + shown(value.first) + ", " + shown(value.second) + ")"; }
+#ifdef _GLIBCXX_OPTIONAL
 template <class T> std::string shown(const std::optional<T>& value) { return value ? shown(*value) : "nothing"; }
+#endif
 template <class... T> std::string shown(const std::tuple<T...>& value) {
   std::string made;
   std::apply([&](const T&... each) { ((made += (made.empty() ? "" : ", ") + shown(each)), ...); }, value);
@@ -169,10 +173,20 @@ template <class T> std::string shown(const T& value) {
       made += (made.empty() ? "" : ", ") + shown(each);
     }
     return "{" + made + "}";
-  } else if constexpr (Streamable<T>) {
+  }
+#ifdef _GLIBCXX_OSTREAM
+  else if constexpr (Streamable<T>) {
     std::ostringstream out;
     out << std::boolalpha << value;
     return out.str();
+  }
+#endif
+  else if constexpr (std::is_integral_v<T>) return std::to_string(value);
+  else if constexpr (std::is_enum_v<T>) return std::to_string(static_cast<long long>(value));
+  else if constexpr (std::is_floating_point_v<T>) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.17g", double(value));
+    return text;
   } else return "?";
 }
 
@@ -215,20 +229,20 @@ void check(int line, const Condition& condition, const char* text) {
 }
 
 void ended(bool failed, const std::string& message) {
-  if (failed && open) row(*open, "FAILED", revealed ? message : "", "");
+  if (failed && open.number) row(Assertion(open), "FAILED", revealed ? message : "", "");
   say("\"test\":" + quoted(test) + ",\"assertion\":null,\"outcome\":\"" + (failed ? "FAILED" : "PASSED") + "\",\"line\":null,\"message\":" +
       quoted(revealed ? shortened(message) : "") + ",\"values\":[],\"ms\":" + std::to_string(now() - began));
   test = nullptr;
 }
 
-template <class Body> void run(const char* name, int count, const Body& body) {
-  test = name, asserted = count, reported.clear(), open.reset(), began = now();
+void run(const char* name, int count, void (*body)()) {
+  test = name, asserted = count, reported.clear(), open = {0, 0}, began = now();
   say("\"begin\":" + quoted(name));
   try {
     body();
     ended(false, "");
   } catch (const Failed&) {
-    open.reset();
+    open = {0, 0};
     ended(true, "");
   } catch (const std::exception& error) {
     ended(true, std::string("an exception: ") + error.what());
@@ -301,10 +315,12 @@ template <class T> concept Fixed = requires { std::tuple_size<T>::value; };
 template <class T> concept Sequence = requires(T& value, typename T::value_type item) { value.push_back(item); };
 
 template <class T> T taken(Reader& from, Tag<T>);
+#ifdef _GLIBCXX_OPTIONAL
 template <class T> std::optional<T> taken(Reader& from, Tag<std::optional<T>>) {
   if (!std::strncmp(from.at, "null", 4)) { from.at += 4; return {}; }
   return taken(from, Tag<T>{});
 }
+#endif
 template <class T> T taken(Reader& from, Tag<T>) {
   if constexpr (std::is_same_v<T, bool>) {
     const bool value = *from.at == 't';
@@ -367,7 +383,9 @@ template <class T> T taken(Reader& from, Tag<T>) {
 }
 
 template <class T> std::string given(const T& value);
+#ifdef _GLIBCXX_OPTIONAL
 template <class T> std::string given(const std::optional<T>& value) { return value ? given(*value) : "null"; }
+#endif
 template <class T> std::string given(const T& value) {
   std::string made;
   auto add = [&](const std::string& item) { made += (made.empty() ? "" : ",") + item; };
@@ -376,8 +394,8 @@ template <class T> std::string given(const T& value) {
   else if constexpr (std::is_convertible_v<const T&, std::string>) return quoted(std::string(value));
   else if constexpr (std::is_integral_v<T>) return std::to_string(value);
   else if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(value)) return "NaN";
-    if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+    if (__builtin_isnan(value)) return "NaN";
+    if (__builtin_isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
     char text[40];
     for (int digits = 15; digits <= 17; digits++) {
       std::snprintf(text, sizeof text, "%.*g", digits, double(value));
