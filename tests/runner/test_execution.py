@@ -13,8 +13,8 @@ from runner.execution import execute
 from runner.models import Execution, TestRow
 from runner.outcome import Outcome, Row, judge
 from runner.recording import Recorder
-from runner.sandbox.base import SandboxUnavailable
-from tests.runner.fakes import PASSED, TIMED_OUT, queued, sandboxed
+from runner.sandbox.base import Canary, SandboxUnavailable
+from tests.runner.fakes import PASSED, TIMED_OUT, a_job, queued, sandboxed
 
 pytestmark = pytest.mark.django_db
 
@@ -223,3 +223,60 @@ def test_a_run_that_hangs_in_the_engine_is_given_up(monkeypatch, settings):
         execute(run.pk)
     assert fresh(run).reason == "The sandbox gave no answer in time."
     assert fake.names[-1] == f"removed {fake.names[0]}"
+
+
+CANARY = Canary("test_one", 1, 2, "tests", 34, 35, "7")
+
+
+def with_canary():
+    run = queued()
+    Execution.objects.filter(pk=run.pk).update(job_data=a_job(canaries=(CANARY,)).as_json())
+    return run
+
+
+def test_a_canary_that_passes_flags_and_leaves_the_outcome(monkeypatch):
+    run = with_canary()
+    with sandboxed(monkeypatch, PASSED, PASSED) as fake:
+        execute(run.pk)
+    run = fresh(run)
+    assert (run.outcome, run.tampered, run.passed) == ("PASSED", True, False)
+    assert len(fake.names) == 2
+    assert fake.names[1].endswith("-canary-1")
+    assert run.rows.count() == 2
+
+
+def test_a_canary_that_cannot_be_run_flags_nothing_and_confirms_nothing(monkeypatch):
+    run = with_canary()
+    with sandboxed(monkeypatch, PASSED, SandboxUnavailable("no engine")):
+        execute(run.pk)
+    run = fresh(run)
+    assert (run.state, run.outcome, run.tampered) == ("queued", "", False)
+    assert run.reason == "no engine"
+    assert not run.rows.exists()
+
+
+def test_no_canary_is_run_after_a_failure_or_where_everything_is_revealed(monkeypatch):
+    failed = replace(PASSED, rows=(Row("test_one", 1, Outcome.FAILED), Row("test_one", None, Outcome.FAILED)))
+    run = with_canary()
+    with sandboxed(monkeypatch, failed) as fake:
+        execute(run.pk)
+    assert len(fake.names) == 1
+    job = a_job(canaries=(CANARY,), revealed=True)
+    Execution.objects.filter(pk=run.pk).update(
+        state="queued", outcome="", job_data=job.as_json(), finished_at=None
+    )
+    with sandboxed(monkeypatch, PASSED) as fake:
+        execute(run.pk)
+    assert len(fake.names) == 1
+    assert not fresh(run).tampered
+
+
+def test_a_value_that_cannot_be_compared_outside_is_compared_inside(monkeypatch):
+    run = queued()
+    opaque = replace(PASSED, rows=(Row("test_one", 1, Outcome.FAILED),), opaque=True)
+    with sandboxed(monkeypatch, opaque, PASSED) as fake:
+        execute(run.pk)
+    run = fresh(run)
+    assert (run.outcome, run.facts["compared"]) == ("PASSED", "inside")
+    assert fake.names[1].endswith("-inside")
+    assert run.rows.count() == 2

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from django.utils import timezone
 
 from runner import boxes
 from runner.execution import execute
+from runner.languages import canary_plan
 from runner.models import Environment, Execution
 from runner.queueing import enqueue, execute_now
 from runner.sandbox.base import Limits
@@ -42,6 +44,57 @@ def test_a_wrong_answer_fails(either_database, environment, pool, monkeypatch):
     monkeypatch.setattr(boxes, "sandbox", lambda: pool)
     execution = execute_now(a_job(program="def one():\n    return 2\n"), environment=environment)
     assert (execution.state, execution.outcome) == ("finished", "FAILED")
+
+
+FORGED = """
+import sys
+def reporter():
+    frame = sys._getframe()
+    while type(frame.f_locals.get("reporter")).__name__ != "Reporter":
+        frame = frame.f_back
+    return frame.f_locals["reporter"]
+def one():
+    reporter().say(test="test_one", assertion=1, outcome="PASSED", line=1, message="", values=[], ms=1)
+    reporter().say(test="test_one", assertion=None, outcome="PASSED", line=1, message="", values=[], ms=1)
+    import os
+    os._exit(0)
+"""
+COMPARED_INSIDE = "import datetime\ndef test_one():\n    assert one() == datetime.date(2020, 1, 2)\n"
+
+
+def with_canaries(**changes):
+    job = a_job(tests=COMPARED_INSIDE, **changes)
+    return replace(job, canaries=canary_plan(job).candidates)
+
+
+def test_a_forged_pass_is_flagged_and_an_honest_one_is_not(either_database, environment, pool, monkeypatch):
+    monkeypatch.setattr(boxes, "sandbox", lambda: pool)
+    forged = execute_now(with_canaries(program=FORGED), environment=environment, queue="interactive")
+    assert (forged.outcome, forged.tampered, forged.passed) == ("PASSED", True, False)
+    assert forged.facts["canary"]["outcome"] == "PASSED"
+    assert forged.facts["canary"]["line"] == 3
+    right = "import datetime\ndef one():\n    return datetime.date(2020, 1, 2)\n"
+    honest = execute_now(with_canaries(program=right), environment=environment, queue="interactive")
+    assert (honest.outcome, honest.tampered, honest.passed) == ("PASSED", False, True)
+    assert honest.facts["canary"]["outcome"] == "FAILED"
+    assert [row.test for row in honest.rows.all()] == ["test_one", "test_one"]
+
+
+def test_what_is_compared_outside_needs_no_canary(either_database, environment, pool, monkeypatch):
+    monkeypatch.setattr(boxes, "sandbox", lambda: pool)
+    assert not canary_plan(a_job()).needed
+    execution = execute_now(a_job(), environment=environment)
+    assert execution.passed
+    assert "canary" not in execution.facts
+
+
+def test_a_value_with_its_own_equality_is_compared_inside(either_database, environment, pool, monkeypatch):
+    monkeypatch.setattr(boxes, "sandbox", lambda: pool)
+    own = "class One:\n    def __eq__(self, other): return {}\ndef one(): return One()\n"
+    honest = execute_now(a_job(program=own.format("other == 1")), environment=environment)
+    assert (honest.outcome, honest.facts["compared"]) == ("PASSED", "inside")
+    anything = execute_now(a_job(program=own.format("True")), environment=environment)
+    assert (anything.outcome, anything.facts["compared"]) == ("FAILED", "inside")
 
 
 def test_rows_stand_in_the_database_while_the_test_runs(either_database, environment, pool, monkeypatch):
