@@ -231,7 +231,21 @@ document.addEventListener("DOMContentLoaded", () => {
     if (event.detail.target?.id === "execution" && older(panel?.dataset?.stamp)) event.detail.shouldSwap = false
   })
 
+  // On a narrow page the editor fills the window: who has submitted is led to what comes of it, when it starts and ends.
+  let submitted = false
+  document.addEventListener("htmx:beforeRequest", event => {
+    if (event.detail.elt?.matches?.("[data-closes]")) submitted = true
+  })
+
+  function lead() {
+    const outcome = submitted && element("h-sub")?.closest("section")
+    if (!outcome) return
+    outcome.scrollIntoView({ block: "nearest" })
+    if (!running()) submitted = false
+  }
+
   function look() {
+    lead()
     const state = element("execution")?.dataset.state
     if (state && state !== "open") for (const editor of form.querySelectorAll("code-editor")) editor.setAttribute("readonly", "")
     // One filled button: running, until all visible tests have passed; then submitting.
