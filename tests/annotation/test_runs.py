@@ -114,6 +114,16 @@ def test_submissions_whose_boxes_were_brought_down_are_not_without_end(ann):
     assert ask(run_visible, attempt, "a look").kind == Run.Kind.VISIBLE
 
 
+def test_a_person_has_one_run_waiting_over_all_studies(ann, ben):
+    first, second = make_attempt(ann), make_attempt(ann)
+    waiting, submitted = ask(run_visible, first), ask(submit, second, "s")
+    other, newer = ask(run_visible, make_attempt(ben)), ask(run_visible, first, "n")
+    states = {
+        run: Execution.objects.get(pk=run.execution_id).state for run in (waiting, submitted, other, newer)
+    }
+    assert states == {waiting: "unjudged", submitted: "queued", other: "queued", newer: "queued"}
+
+
 def test_a_newer_run_replaces_one_that_has_not_started(ann):
     attempt = make_attempt(ann)
     first, second = ask(run_visible, attempt, "1"), ask(run_visible, attempt, "2")
