@@ -158,6 +158,9 @@ def assemble(opening: Opening, answer: Answer, tests: Collection[str]) -> Assemb
         error = error or _broken(lines, opening.dialect)
         found = _Found([], _as_body(lines, opening) if error is None else lines, [], whole=error is None)
     context = lines_of(opening.text, "context")
+    required = {line.text.strip() for line in context if "require(" in line.text}
+    module = [line for line in module if line.text.strip() not in required]
+    before = [line for line in found.before if line.text.strip() not in required]
     holder, first = _line(opening.text, opening.holder.note), opening.first
     end, holder_end = (
         _line(opening.text, opening.function.end - 1) + 1,
@@ -168,7 +171,7 @@ def assemble(opening: Opening, answer: Answer, tests: Collection[str]) -> Assemb
     parts = [
         *context[:holder],
         *module,
-        *found.before,
+        *before,
         *context[holder:first],
         *_indented(found.function, opening),
         *context[end:holder_end],

@@ -182,6 +182,15 @@ def test_an_answer_is_found_wherever_it_stands(written: str, has: str) -> None:
     assert len(made.lines) == made.program.count("\n")
 
 
+def test_what_the_context_requires_is_not_required_again() -> None:
+    source = 'const fs = require("fs");\n\nfunction f() {\n  return 1;\n}\n'
+    masked = mask(source, "f", "javascript")
+    answer = 'const fs = require("fs");\nconst path = require("path");\nfunction f() {\n  return 2;\n}\n'
+    made = ways("javascript").assemble(masked.context, masked.gap, Answer(answer))
+    assert made.program.count('require("fs")') == 1
+    assert 'require("path")' in made.program
+
+
 def test_what_does_not_parse_runs_as_it_stands_and_is_marked() -> None:
     masked = mask(CPP, "shop::merge", "cpp", tests=("test_a",))
     made = ways("cpp").assemble(masked.context, masked.gap, Answer("int merge( {\n  return 1;\n"))
