@@ -1,0 +1,38 @@
+"""User, Study, Slot, Attempt, Draft, Beat, Run, Verdict, Adjudication: who solves what, and what they say of it."""
+
+from __future__ import annotations
+
+from annotation.models.account import ApiToken, Invitation, User
+from annotation.models.attempt import Attempt, AttemptQuerySet, Beat, Draft, Pause, Ruling, Run
+from annotation.models.study import (
+    DEFAULT_DIFFICULTY,
+    Slot,
+    SlotQuerySet,
+    Study,
+    StudyPerson,
+    StudyQuerySet,
+    default_difficulty,
+)
+from annotation.models.verdict import Adjudication, Verdict
+
+__all__ = [
+    "DEFAULT_DIFFICULTY",
+    "Adjudication",
+    "ApiToken",
+    "Attempt",
+    "AttemptQuerySet",
+    "Beat",
+    "Draft",
+    "Invitation",
+    "Pause",
+    "Ruling",
+    "Run",
+    "Slot",
+    "SlotQuerySet",
+    "Study",
+    "StudyPerson",
+    "StudyQuerySet",
+    "User",
+    "Verdict",
+    "default_difficulty",
+]

@@ -1,0 +1,148 @@
+"""Studies: protocol, people, and the slots that people take."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import models
+from django.db.models import CheckConstraint, F, Q, UniqueConstraint
+from django.db.models.functions import Now
+
+from annotation.models.account import User
+from config.access import Person, Role
+from examples.models import Version
+
+DEFAULT_DIFFICULTY = ["trivial", "requires effort", "very hard"]
+
+
+def default_difficulty() -> list[str]:
+    """Return the default scale; only "requires effort" is the paper's published wording (arXiv 2404.00566)."""
+    return list(DEFAULT_DIFFICULTY)
+
+
+class StudyQuerySet(models.QuerySet["Study"]):
+    """Which studies."""
+
+    def visible_to(self, user: Person) -> StudyQuerySet:
+        """Curators see every study, annotators those they take part in once it is open, others none."""
+        if not user.is_authenticated:
+            return self.none()
+        if user.curates:
+            return self.all()
+        if user.role == Role.ANNOTATOR:
+            return self.filter(people__person_id=user.pk).exclude(state=Study.State.DRAFT)
+        return self.none()
+
+
+class Study(models.Model):
+    """A frozen protocol over versions: who, k solvers each, what they see and may use, limits and scales."""
+
+    class State(models.TextChoices):
+        DRAFT = "draft", "draft"
+        OPEN = "open", "open"
+        PAUSED = "paused", "paused"
+        CLOSED = "closed", "closed"
+
+    name = models.SlugField(unique=True)
+    title = models.CharField(max_length=200)
+    state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
+    solvers = models.PositiveSmallIntegerField(default=2, help_text="k: independent solvers for each version")
+    shows_visible_tests = models.BooleanField(default=True)
+    active_limit_seconds = models.PositiveIntegerField(
+        default=1800, help_text="limit on active time of an attempt"
+    )
+    idle_limit_seconds = models.PositiveIntegerField(
+        default=120, help_text="without input beyond this is idle"
+    )
+    submissions = models.PositiveSmallIntegerField(
+        default=1, help_text="m: submissions allowed in an attempt"
+    )
+    difficulty_levels = models.JSONField(default=default_difficulty)
+    guidelines = models.TextField(blank=True, help_text="Markdown, shown to annotators")
+    seed = models.PositiveIntegerField(default=0)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(db_default=Now())
+    opened_at = models.DateTimeField(null=True)
+    closed_at = models.DateTimeField(null=True)
+
+    objects = StudyQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        verbose_name_plural = "studies"
+        constraints = [
+            CheckConstraint(condition=Q(solvers__gte=1), name="study_has_solvers"),
+            CheckConstraint(condition=Q(submissions__gte=1), name="study_has_submissions"),
+            CheckConstraint(condition=Q(active_limit_seconds__gte=60), name="study_limit_a_minute_or_more"),
+            CheckConstraint(
+                condition=Q(state="draft") | Q(opened_at__isnull=False), name="study_opened_has_time"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class StudyPerson(models.Model):
+    """An annotator who takes part in a study; taken out of it they stay as `active=False`, never deleted."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="people")
+    person = models.ForeignKey(User, on_delete=models.PROTECT, related_name="studies")
+    active = models.BooleanField(default=True)
+
+    class Meta:
+        ordering = ["study", "pk"]
+        constraints = [UniqueConstraint(F("study"), F("person"), name="studyperson_study_person")]
+
+    def __str__(self) -> str:
+        return f"{self.person.pseudonym} in {self.study}"
+
+
+class SlotQuerySet(models.QuerySet["Slot"]):
+    """Which slots."""
+
+    def takeable(self, now: datetime) -> SlotQuerySet:
+        """Free, or taken with a lease that is over; one table only, so that an UPDATE checks the row it changes."""
+        return self.filter(Q(state=Slot.State.FREE) | Q(state=Slot.State.TAKEN, lease_end__lt=now))
+
+
+class Slot(models.Model):
+    """One of the k places of a version in a study; taken it is an assignment, leased to its annotator.
+
+    free    annotator None
+    taken   leased until `lease_end`; kept alive by the page's beats
+    closed  its attempt is closed
+    """
+
+    class State(models.TextChoices):
+        FREE = "free", "free"
+        TAKEN = "taken", "taken"
+        CLOSED = "closed", "closed"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="slots")
+    version = models.ForeignKey(Version, on_delete=models.PROTECT, related_name="slots")
+    number = models.PositiveSmallIntegerField(help_text="1 to k")
+    state = models.CharField(max_length=10, choices=State, default=State.FREE)
+    annotator = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="slots")
+    taken_at = models.DateTimeField(null=True)
+    lease_end = models.DateTimeField(null=True)
+
+    objects = SlotQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["study", "version", "number"]
+        indexes = [models.Index(fields=["study", "state", "version"], name="slot_study_state_version")]
+        constraints = [
+            UniqueConstraint(F("study"), F("version"), F("number"), name="slot_study_version_number"),
+            UniqueConstraint(fields=["study", "version", "annotator"], name="slot_study_version_annotator"),
+            UniqueConstraint(
+                fields=["study", "annotator"], condition=Q(state="taken"), name="slot_one_open_per_person"
+            ),
+            CheckConstraint(
+                condition=Q(state="free") ^ Q(annotator__isnull=False), name="slot_annotator_iff_not_free"
+            ),
+            CheckConstraint(condition=Q(state="taken") ^ Q(lease_end=None), name="slot_lease_iff_taken"),
+        ]
+
+    def __str__(self) -> str:
+        return f"slot {self.number} of {self.version} in {self.study}"

@@ -1,0 +1,40 @@
+"""Dataset, Example, Version, Check, Split, Release: what an example is, what was found out about it, what was published."""
+
+from __future__ import annotations
+
+from examples.models.auditing import AuditEntry, audit
+from examples.models.check import Check, Comparison, Rerun
+from examples.models.dataset import Dataset, Library
+from examples.models.example import Example, ExampleQuerySet, Version
+from examples.models.release import (
+    Release,
+    ReleaseFile,
+    ReleaseFileQuerySet,
+    ReleaseItem,
+    ReleaseQuerySet,
+    Split,
+    SplitQuerySet,
+)
+from examples.models.report import ImportProblem, ImportReport
+
+__all__ = [
+    "AuditEntry",
+    "Check",
+    "Comparison",
+    "Dataset",
+    "Example",
+    "ExampleQuerySet",
+    "ImportProblem",
+    "ImportReport",
+    "Library",
+    "Release",
+    "ReleaseFile",
+    "ReleaseFileQuerySet",
+    "ReleaseItem",
+    "ReleaseQuerySet",
+    "Rerun",
+    "Split",
+    "SplitQuerySet",
+    "Version",
+    "audit",
+]
