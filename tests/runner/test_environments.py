@@ -117,6 +117,19 @@ def test_the_published_base_image_is_made_fit_without_network(plain: BuiltImage,
 
 
 @pytest.mark.docker
+def test_a_failed_build_says_what_was_said_last_and_leaves_no_image(
+    plain: BuiltImage, tmp_path: Path
+) -> None:
+    client = docker.from_env(timeout=60)
+    dockerfile = f"FROM {plain.digest}\nRUN echo the wheels are torn && false\n"
+    said: list[str] = []
+    with pytest.raises(BuildFailed, match=r"(?s)returned a non-zero code.*the wheels are torn"):
+        building._docker_build(client, tmp_path, dockerfile, "benchwright-test/torn:1", {}, said.append)
+    assert "the wheels are torn" in said
+    assert not client.images.list("benchwright-test/torn")
+
+
+@pytest.mark.docker
 def test_a_registry_that_must_answer_and_does_not_is_named(
     plain: BuiltImage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
