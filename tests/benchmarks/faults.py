@@ -23,7 +23,7 @@ from tests.services import free_port, listens, postgres_programs, postgres_serve
 ROOT = Path(__file__).resolve().parents[2]
 COUNT = int(os.environ.get("DRILL_COUNT", "300"))
 SINGLE, BATCH = COUNT * 2 // 3, 25
-PATIENCE_SECONDS = 240
+PATIENCE_SECONDS = 600
 LEASE_SECONDS = 15
 SOLUTION = "def twice(n):\n    return n * 2\n"
 TESTS = """
