@@ -21,6 +21,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import docker
@@ -207,13 +208,18 @@ def run(name: str, archive: Path) -> Result:
             "tests.benchmarks.drill_faults",
         ]
         command += ["--one", name, room]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-        if done.returncode:
-            print(done.stderr[-3000:], file=sys.stderr)
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=PIPE, stderr=PIPE, text=True)
+        try:
+            said, complaint = process.communicate()
+        finally:
+            process.terminate()  # where we are stopped ourselves: it ends what it has started
+            process.wait(120)
+        if process.returncode:
+            print(complaint[-3000:], file=sys.stderr)
             return Result(name, {}, -1, -1, 0, {})
         if keep := os.environ.get("DRILL_LOGS"):
             Path(keep, f"{name}.log").write_bytes(Path(room, "worker.log").read_bytes())
-        return Result(name, *json.loads(done.stdout.splitlines()[-1]))
+        return Result(name, *json.loads(said.splitlines()[-1]))
 
 
 def main(arguments: list[str]) -> int:
