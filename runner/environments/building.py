@@ -87,20 +87,9 @@ def build(
     `source` says where the base system comes from: the Debian mirror, the registry, or the registry where it answers
     and else the mirror. `ca_file` is an extra certificate authority for downloads. Raises BuildFailed.
     """
-    parent = None
-    if recipe.parent:
-        parent = build(recipe.parent, client=client, progress=progress, source=source, ca_file=ca_file)
-    wanted = recipe.digest(parent.digest if parent else "")
     try:
-        if _label(client, recipe.tag) == wanted:
-            progress(f"{recipe.tag} is up to date.")
-            return _described(client, recipe, fresh=False)
-        labels = {RECIPE_LABEL: wanted, NAME_LABEL: recipe.name}
-        if parent is not None:
-            _build_layer(client, recipe, parent, labels, progress, ca_file)
-        else:
-            _build_base(client, recipe, labels, progress, source)
-        return _described(client, recipe, fresh=True)
+        fresh = _ensure(client, recipe, progress, source, ca_file)
+        return _described(client, recipe, fresh=fresh)
     except docker.errors.DockerException as error:
         raise BuildFailed(
             f"The engine could not make {recipe.tag}: {error}. Is it running? Try `docker info`."
@@ -109,6 +98,26 @@ def build(
         raise BuildFailed(
             f"The engine did not answer while {recipe.tag} was made: {error}. Try again."
         ) from error
+
+
+def _ensure(
+    client: docker.DockerClient, recipe: Recipe, progress: Progress, source: Source, ca_file: Path | None
+) -> bool:
+    """Make the image where none of this recipe exists, its parents first; return whether it was made."""
+    parent = ""
+    if recipe.parent:
+        _ensure(client, recipe.parent, progress, source, ca_file)
+        parent = str(client.images.get(recipe.parent.tag).id)
+    wanted = recipe.digest(parent)
+    if _label(client, recipe.tag) == wanted:
+        progress(f"{recipe.tag} is up to date.")
+        return False
+    labels = {RECIPE_LABEL: wanted, NAME_LABEL: recipe.name}
+    if parent:
+        _build_layer(client, recipe, parent, labels, progress, ca_file)
+    else:
+        _build_base(client, recipe, labels, progress, source)
+    return True
 
 
 def _label(client: docker.DockerClient, tag: str) -> str:
@@ -159,23 +168,21 @@ def _registry_answers(
 def _build_layer(
     client: docker.DockerClient,
     recipe: Recipe,
-    parent: BuiltImage,
+    parent: str,
     labels: dict[str, str],
     progress: Progress,
     ca_file: Path | None,
 ) -> None:
-    """Add a recipe's packages to its parent; without any, the layer is its name alone."""
+    """Add a recipe's packages to its parent, an image by its digest; without any, the layer is its name alone."""
     with tempfile.TemporaryDirectory() as folder:
         if not recipe.requirements:
-            _docker_build(client, Path(folder), f"FROM {parent.digest}\n", recipe.tag, labels, progress)
+            _docker_build(client, Path(folder), f"FROM {parent}\n", recipe.tag, labels, progress)
             return
         wheels = Path(folder) / "wheels"
         progress(f"Downloading the wheels of {recipe.tag}.")
         download_wheels(recipe, wheels, ca_file=ca_file)
         progress(f"Installing {sum(1 for _ in wheels.glob('*.whl'))} wheels without network.")
-        _docker_build(
-            client, Path(folder), WITH_WHEELS.format(parent=parent.digest), recipe.tag, labels, progress
-        )
+        _docker_build(client, Path(folder), WITH_WHEELS.format(parent=parent), recipe.tag, labels, progress)
 
 
 def _docker_build(
