@@ -25,7 +25,7 @@ from runner.confirming import Confirmation, to_confirm, to_run_inside, with_cana
 from runner.events import announce
 from runner.execution import conditions, execute_claimed, measures, put_back, put_back_untried, waited
 from runner.models import Environment, Execution, TestRow
-from runner.outcome import Judgement, Measurement, Row, judge
+from runner.outcome import Judgement, Measurement, Outcome, Row, judge
 from runner.recording import stored
 from runner.sandbox.base import Canary, Job, NotBegun, SandboxUnavailable
 from runner.sandbox.containers import MODE as SINGLE
@@ -141,6 +141,7 @@ class Batch:
         self.scope, self.kind, self.token = scope, kind, executions[0].claim
         self.left = {execution.pk: execution for execution in executions}
         self.alone: set[int] = set()
+        self.denied: set[int] = set()
         self.finished: list[Finished] = []
         self.saved_at = self.renewed_at = time.monotonic()
 
@@ -170,7 +171,8 @@ class Batch:
             fitting = [
                 execution
                 for execution in self.left.values()
-                if mode == SINGLE or (execution.pk not in self.alone and fits(execution.job, mode))
+                if mode == SINGLE
+                or (execution.pk not in self.alone | self.denied and fits(execution.job, mode))
             ]
             if mode == SINGLE:
                 self._run_single(fitting)
@@ -197,7 +199,7 @@ class Batch:
     def _take(self, turn: Turn, measurement: Measurement, seconds: float) -> list[Turn]:
         """Judge what was measured and return what is to be run beside it; as `execution` does for one alone.
 
-        Where only wall time decided, it is left to run again, alone.
+        Where only wall time decided, it is left to run again, alone; where it was denied something, in a box of its own.
         """
         execution, job, ended = turn.execution, turn.job, time.monotonic()
         judgement = judge(measurement, job.expected)
@@ -207,6 +209,9 @@ class Batch:
             return self._confirm(replace(turn.passed, confirmation=came), turn.confirms, done)
         if waited(measurement, judgement, job):
             self.alone.add(execution.pk)
+            return []
+        if "denied" in measurement.facts and judgement.outcome is not Outcome.PASSED:
+            self.denied.add(execution.pk)
             return []
         inside = to_run_inside(job, measurement)
         if inside is not None:

@@ -14,7 +14,7 @@ from typing import Protocol, cast, runtime_checkable
 from runner.languages import language
 from runner.outcome import Measurement
 from runner.sandbox.base import Job, SandboxUnavailable
-from runner.sandbox.conversation import SLACK_SECONDS, Conversation
+from runner.sandbox.conversation import SILENT, SLACK_SECONDS, Conversation
 from runner.sandbox.engine import Box, Engine
 from runner.sandbox.inside.streams import Capture, Facts, Rows
 from runner.sandbox.inside.zygote import HEADER, KIND_ERR, KIND_OUT, KIND_ROWS
@@ -30,7 +30,7 @@ SUCCESSOR_AT = 300
 LIFE_SECONDS = 3600.0
 TICK_SECONDS = 1.0
 # Of 1024: beside it interactive boxes get the processor whenever they want it.
-CPU_SHARES = 128
+CPU_SHARES = 256
 
 
 @runtime_checkable
@@ -80,6 +80,7 @@ class Sample(Conversation):
         super().__init__(nobody, job, language(job.language).prepare(job), lambda _row: None)
         self.place = place
         self.cpu_spent = self.wall_spent = self.cpu_counted = 0.0
+        self.denied = False
 
     def entry(self) -> bytes:
         """Return the bytes a zygote reads for the next process: header, sheet of the program, tests."""
@@ -123,6 +124,7 @@ class Sample(Conversation):
                 self._row(row)
             elif not self.ends:
                 load_error = str(row.get("load_error", load_error))
+                self.denied |= PermissionError.__name__ in load_error
         self.cpu_counted += min(facts["cpu_seconds"], self.job.limits.cpu_seconds)
         self.cpu_spent += facts["cpu_seconds"]
         self.wall_spent += facts["wall_seconds"]
@@ -131,13 +133,17 @@ class Sample(Conversation):
         self.ends.append(self._measurement(facts | whole | printed))
         return not self._goes_on()
 
+    def _row(self, said: Facts) -> None:
+        self.denied |= said.get("denied") is True
+        super()._row(said)
+
     def overdue(self) -> None:
         """Note that the container did not keep the wall limit and was killed."""
         self.ends.append(self._overdue())
 
     def sum(self, facts: dict[str, str]) -> Measurement:
-        """Return what was measured, of all processes together."""
-        return self._sum(facts)
+        """Return what was measured, of all processes together; `denied` is a fact where a PermissionError ended any."""
+        return self._sum(facts | ({"denied": "yes"} if self.denied else {}))
 
 
 class Line:
@@ -233,9 +239,13 @@ class Line:
         return None
 
     def _overdue(self, box: Box) -> Ran:
-        """Kill a container that did not keep a wall limit, which then decides."""
+        """Kill a container that did not keep a wall limit, which then decides. Raises SandboxUnavailable.
+
+        One that had ended by itself did not break a limit: the engine went silent, and no program is to blame.
+        """
+        if not self.engine.kill(box):
+            raise SandboxUnavailable(SILENT)
         head = self._flight.popleft()
-        self.engine.kill(box)
         self._drop()
         head.overdue()
         return self._ran(head, box)

@@ -136,6 +136,8 @@ def test_a_batch_comes_to_what_single_executions_come_to(environment: Environmen
         job(canaries=(replace(canary, text="2"),)),  # wrong for nobody, so whoever passes it is flagged
         job(OWN_EQUALITY),
         job("def f(x):\n    open('/proc/self/status').close()\n    return x + 1\n"),
+        job("def f(x):\n    open('/pr' + 'oc/self/status').close()\n    return x + 1\n"),
+        job("def f(x):\n    open('/etc/f', 'w')\n"),
         job("def f(x):\n    while True: pass\n", Limits(0.3, 60)),
         job("def f(x):\n    import time; time.sleep(9)\n", Limits(5, 0.3)),
     ]
@@ -152,7 +154,7 @@ def test_a_batch_comes_to_what_single_executions_come_to(environment: Environmen
     assert Execution.objects.get(pk=together[6].pk).facts["compared"] == "inside"
     used = [Execution.objects.get(pk=each.pk).facts["mode"] for each in together]
     best = modes.chain(environment.image_digest)[0]
-    assert used == [best] * 7 + ["single", best, "single"]
+    assert used == [best] * 7 + ["single"] * 2 + [best] * 2 + ["single"]
     assert {"image", "seed", "limits", "host", "engine", "kernel", "mode"} <= set(
         Execution.objects.get(pk=together[0].pk).facts
     )

@@ -15,6 +15,7 @@ from runner.sandbox.engine import Engine
 from runner.sandbox.lines import Lines, Owner
 from runner.sandbox.pool import Pool
 from runner.sandbox.zygote import LANDLOCK, NAMESPACES, Kind, Line, Ran
+from tests.services import wait_until
 
 pytestmark = pytest.mark.docker
 
@@ -337,6 +338,20 @@ def test_a_container_that_goes_costs_the_sample_it_was_at_and_no_other(line: Lin
     assert found.pop(0) is None
     assert sorted(found) == [1, 2, 3, 4, 5]
     assert all(each is not None and outcomes(each)[0] == "PASSED" for each in found.values())
+
+
+def test_a_container_whose_worker_is_gone_ends_at_once_with_all_it_was_sent(
+    engine: Engine, line: Line
+) -> None:
+    own = Line(engine, line.mode, line.kind, keeper="tests-of-the-gone")
+    sleeper = f_does("import time; time.sleep(600)", Limits(cpu_seconds=5, wall_seconds=300))
+    for _ in own.run([sleeper] * 3):  # None after a second: all three are under way
+        break
+    assert own._box is not None
+    assert engine.boxes("tests-of-the-gone") == [own._box.id]
+    own._box.stream.close()  # as the kernel does for a process that is killed
+    wait_until(lambda: engine.boxes("tests-of-the-gone") == [], "the container's end")
+    own.close()
 
 
 def test_samples_are_run_under_the_seed_they_ask_for(engine: Engine, plain: BuiltImage) -> None:

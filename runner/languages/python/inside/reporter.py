@@ -135,8 +135,17 @@ class Reporter:
         """Write the completion record of a test function, for its normal end or for what ended it."""
         outcome = "PASSED" if error is None else "EARLY_EXIT" if isinstance(error, SystemExit) else "FAILED"
         message = described(error) if error is not None and self.revealed else ""
+        # Whether confinement may be the reason: then a sample is run again where it is closed in less tightly.
+        denied = {"denied": True} if issubclass(type(error), PermissionError) else {}
         self.say(
-            test=test, assertion=None, outcome=outcome, line=line, message=message, values=[], ms=milliseconds
+            test=test,
+            assertion=None,
+            outcome=outcome,
+            line=line,
+            message=message,
+            values=[],
+            ms=milliseconds,
+            **denied,
         )
 
 
