@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from examples.checking.run import TITLES, request_checks
-from examples.models import AuditEntry, Dataset, Example, Version, audit
+from examples.models import AuditEntry, Dataset, Example, Repeats, Version, audit
 
 BATCH = 200
 MOST_REPEATS = 500
@@ -24,6 +24,10 @@ class NotAccepted(Exception):
 
 class ReasonMissing(Exception):
     """Whoever retires an example must say why."""
+
+
+class RepeatsOpen(Exception):
+    """Somebody has asked for repeats of the version, and their result is not there yet."""
 
 
 class ChecksOpen(Exception):
@@ -127,7 +131,8 @@ def check_all(ids: Sequence[int], *, by: Any) -> Done:
 def ask_repeats(version: Version, *, times: int, by: Any) -> None:
     """Let a worker execute the version's reference `times` more, each cold under a new seed.
 
-    Raises ValueError outside 1 to MOST_REPEATS, ChecksOpen before the checks are done: their findings would be mixed.
+    The request is a row: a queue that loses the message costs seconds. Raises ValueError outside 1 to MOST_REPEATS,
+    ChecksOpen before the checks are done, RepeatsOpen before other repeats are: their findings would be mixed.
     """
     from examples.tasks import repeat
 
@@ -135,9 +140,13 @@ def ask_repeats(version: Version, *, times: int, by: Any) -> None:
         raise ValueError(f"ask for 1 to {MOST_REPEATS} repeats")
     if version.check_state in (State.PENDING, State.RUNNING):
         raise ChecksOpen
-    with transaction.atomic():
-        audit(by, "repeats asked for", f"version:{version.pk}", times=times)
-        transaction.on_commit(partial(repeat.delay, version.pk, times), robust=True)
+    try:
+        with transaction.atomic():
+            asked = Repeats.objects.create(version=version, times=times, asked_by=by)
+            audit(by, "repeats asked for", f"version:{version.pk}", times=times)
+            transaction.on_commit(partial(repeat.delay, asked.pk), robust=True)
+    except IntegrityError as error:
+        raise RepeatsOpen from error
 
 
 def edit_dataset(dataset: Dataset, *, by: Any, **values: Any) -> bool:

@@ -7,10 +7,10 @@ from time import monotonic
 from celery import shared_task
 
 from examples import environments
-from examples.checking.run import check_version, repeat_reference, waiting
+from examples.checking.repeating import due_repeats, run_repeats
+from examples.checking.run import check_version, waiting
 from examples.importing.store import waiting_reports
 from examples.importing.uploads import run_import
-from examples.models import Version
 from runner import builds, obstacles
 from runner.models import Build, Suite
 
@@ -36,11 +36,10 @@ def check_waiting() -> int:
 
 
 @shared_task(queue="bulk", name="examples.repeat")
-def repeat(version_id: int, times: int) -> None:
-    """Execute a version's reference `times` more."""
-    repeat_reference(
-        Version.objects.select_related("example__dataset", "environment").get(pk=version_id), times=times
-    )
+def repeat(request_id: int) -> None:
+    """Execute a reference as often as somebody asked for, unless another worker is at it or this host cannot."""
+    if not obstacles.trouble():
+        run_repeats(request_id)
 
 
 @shared_task(queue="bulk", name="examples.import_file")
@@ -70,12 +69,17 @@ def sweep_images() -> None:
 
 
 def wake_bulk_work() -> None:
-    """Wake a worker for each import and build that waits, and as many as may check at once; called every few seconds."""
+    """Wake a worker for each import and build that waits, and as many as may check or repeat at once.
+
+    Called every few seconds: whatever a queue has lost is found here.
+    """
     for report_id in waiting_reports():
         import_file.delay(report_id)
     for build_id in builds.due_builds():
         build_environment.delay(build_id)
     if Suite.objects.due().exists():
         look_at_mirror.delay()
+    for request_id in due_repeats(at_most=AT_ONCE):
+        repeat.delay(request_id)
     for _ in waiting(at_most=AT_ONCE):
         check_waiting.delay()

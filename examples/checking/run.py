@@ -86,8 +86,11 @@ def waiting(*, at_most: int) -> list[int]:
     return list(Version.objects.filter(pending | lost).order_by("pk").values_list("pk", flat=True)[:at_most])
 
 
-def repeat_reference(version: Version, *, times: int) -> Check:
+def repeat_reference(version: Version, *, times: int, hold: Callable[[], None]) -> Check:
     """Execute the reference `times` more, each cold under a new seed, and return the `stable` check it amounts to.
+
+    `hold` is called after each execution and once more with what is kept, and raises CheckLost where another has taken
+    the request meanwhile: then nothing is kept.
 
     A curator asks for this where five repeats may have missed a flake: a reference that fails with probability p
     is missed by n repeats with probability (1 - p)^n.
@@ -95,12 +98,13 @@ def repeat_reference(version: Version, *, times: int) -> Check:
     former = list(Execution.objects.filter(checks__version=version, checks__name="stable").order_by("pk"))
     first = max([*SEEDS, *(run.job_data["seed"] for run in former)]) + 1
     limits = Limits.for_cpu(version.cpu_limit_seconds or LONGEST)
-    runs = [
-        *former,
-        *(_run(version, reference_program(version), seed, limits) for seed in range(first, first + times)),
-    ]
+    runs = former
+    for seed in range(first, first + times):
+        runs.append(_run(version, reference_program(version), seed, limits))
+        hold()
     observed = Observed(version, runs, runs[0])
     with transaction.atomic():
+        hold()
         check = _keep(version, "stable", stable.find(observed))
         _keep(version, "reference", reference.find(observed))
         _set_state(version)

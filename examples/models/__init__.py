@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from examples.models.auditing import AuditEntry, audit
-from examples.models.check import Check, Comparison, Rerun
+from examples.models.check import Check, Comparison, Repeats, RepeatsQuerySet, Rerun
 from examples.models.dataset import Dataset, Library
 from examples.models.example import Example, ExampleQuerySet, Version
 from examples.models.release import (
@@ -32,6 +32,8 @@ __all__ = [
     "ReleaseFileQuerySet",
     "ReleaseItem",
     "ReleaseQuerySet",
+    "Repeats",
+    "RepeatsQuerySet",
     "Rerun",
     "Split",
     "SplitQuerySet",

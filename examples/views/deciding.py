@@ -38,6 +38,9 @@ def repeat_reference(request: HttpRequest, pk: int) -> HttpResponse:
     except curating.ChecksOpen:
         messages.error(request, "Wait until the checks are done: they repeat the reference first.")
         return show(request, page, "examples/example.html", status=422)
+    except curating.RepeatsOpen:
+        messages.error(request, "Repeats were asked for already; wait for their result.")
+        return show(request, page, "examples/example.html", status=409)
     return _back(page)
 
 

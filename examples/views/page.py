@@ -15,7 +15,7 @@ from config.http import HttpRequest, render_page
 from examples.checking import canaries
 from examples.curating import MOST_REPEATS, why_not
 from examples.forms import REPEATS_OFFERED, LicenceForm, RepeatForm, RetireForm
-from examples.models import AuditEntry, Check, Example, Version
+from examples.models import Check, Example, Repeats, Version
 from examples.rows import STATUS_MARKS, Mark
 from examples.showing import CheckShown, Miss, TestsShown, misses, shown_checks, shown_tests, summary
 
@@ -102,13 +102,9 @@ class Page:
         return Version.objects.filter(check_state=State.PENDING, pk__lt=self.version.pk).count()
 
     @cached_property
-    def repeats_asked(self) -> AuditEntry | None:
+    def repeats_asked(self) -> Repeats | None:
         """The request for more repeats that has no result yet."""
-        stable = next((shown.check for shown in self.checks if shown.name == "stable"), None)
-        asked = AuditEntry.objects.filter(subject=f"version:{self.version.pk}", action="repeats asked for")
-        if stable is not None:
-            asked = asked.filter(at__gt=stable.checked_at)
-        return asked.order_by("-pk").first()
+        return self.version.repeats.open().first()
 
     @property
     def is_live(self) -> bool:

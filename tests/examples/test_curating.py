@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from annotation.models import User
+from examples import tasks
 from examples.browsing import Filters, matching, tabs
+from examples.checking.repeating import due_repeats, run_repeats
 from examples.curating import (
     NotAccepted,
     ReasonMissing,
+    RepeatsOpen,
     accept,
     accept_all,
     ask_repeats,
@@ -143,13 +149,69 @@ class TestChecksAgain:
     def test_repeats_reach_a_worker_when_the_transaction_commits(
         self, curator: User, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks
     ) -> None:
-        asked: list[tuple[int, int]] = []
-        monkeypatch.setattr("examples.tasks.repeat.delay", lambda *given: asked.append(given))
-        version = candidate()
+        asked: list[int] = []
+        monkeypatch.setattr("examples.tasks.repeat.delay", asked.append)
+        version = make_version()
         with django_capture_on_commit_callbacks(execute=True):
             ask_repeats(version, times=90, by=curator)
-        assert asked == [(version.pk, 90)]
+        assert asked == [version.repeats.get(times=90).pk]
         assert actions() == ["repeats asked for"]
+
+    def test_repeats_whose_message_was_lost_are_found_by_the_reconciler(
+        self, curator: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """No message is sent at all here: the transaction of the test never commits."""
+        asked: list[int] = []
+        monkeypatch.setattr("examples.tasks.repeat.delay", asked.append)
+        version = make_version()
+        ask_repeats(version, times=3, by=curator)
+        tasks.wake_bulk_work()
+        assert asked == [version.repeats.get().pk]
+        version.repeats.update(lease_end=timezone.now() + timedelta(minutes=1), claim="x")
+        tasks.wake_bulk_work()
+        assert len(asked) == 1
+        version.repeats.update(lease_end=timezone.now() - timedelta(seconds=1))
+        tasks.wake_bulk_work()
+        assert len(asked) == 2
+
+    def test_repeats_wait_for_the_checks_of_their_version(self, curator: User) -> None:
+        version = make_version()
+        ask_repeats(version, times=3, by=curator)
+        Version.objects.filter(pk=version.pk).update(check_state=State.RUNNING)
+        assert due_repeats(at_most=9) == []
+        assert not run_repeats(version.repeats.get().pk)
+
+    def test_of_two_requests_for_repeats_the_second_is_refused(self, curator: User) -> None:
+        version = make_version()
+        ask_repeats(version, times=3, by=curator)
+        with pytest.raises(RepeatsOpen):
+            ask_repeats(version, times=4, by=curator)
+        assert actions() == ["repeats asked for"]
+
+    def test_a_worker_that_lost_the_request_keeps_nothing_and_the_next_does_it_once(
+        self, curator: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        version = make_version()
+        ask_repeats(version, times=3, by=curator)
+        request = version.repeats.get()
+        done: list[str] = []
+
+        def lose(*given: Any, hold: Any, **named: Any) -> None:
+            version.repeats.update(claim="another", lease_end=timezone.now() - timedelta(seconds=1))
+            hold()
+            done.append("lost")
+
+        monkeypatch.setattr("examples.checking.repeating.repeat_reference", lose)
+        assert not run_repeats(request.pk)
+        monkeypatch.setattr(
+            "examples.checking.repeating.repeat_reference",
+            lambda version, *, times, hold: (hold(), done.append(f"{times}")),
+        )
+        assert run_repeats(request.pk)
+        assert not run_repeats(request.pk)
+        request.refresh_from_db()
+        assert (done, request.claim, request.lease_end) == (["3"], "", None)
+        assert request.done_at is not None
 
 
 class TestLicence:

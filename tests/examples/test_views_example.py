@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import User
 from examples.editing import edit_of
 from examples.jobs import check_job, reference_program
-from examples.models import AuditEntry, Check, Example, Version
+from examples.models import AuditEntry, Example, Version
 from examples.proposing import propose_version
 from examples.showing import misses, shown_context, shown_tests
 from runner.models import Execution, TestRow
@@ -217,10 +218,10 @@ class TestChecks:
         html = html_of(desk, f"/examples/{version.example_id}/")
         assert "90 more were asked for" in html
         assert "every 2s" in html
-        entry = AuditEntry.objects.get(action="repeats asked for")
-        Check.objects.filter(version=version, name="stable").update(
-            checked_at=entry.at.replace(year=entry.at.year + 1)
-        )
+        again = desk.post(f"/examples/{version.example_id}/repeat/", {"times": "5"})
+        assert again.status_code == 409
+        assert "asked for already" in again.content.decode()
+        version.repeats.update(done_at=timezone.now())
         assert "were asked for" not in html_of(desk, f"/examples/{version.example_id}/")
 
     @pytest.mark.parametrize("times", ["0", "501", "x", ""])
