@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -26,6 +28,7 @@ MODES = (LANDLOCK, NAMESPACES, SINGLE)
 AUTO = "auto"
 SETTINGS = (AUTO, *MODES)
 HOLDS = "yes"
+AGAIN_SECONDS = 600.0
 
 _LIMITS = Limits(cpu_seconds=2, wall_seconds=10)
 _TEST = "test_it_holds"
@@ -79,6 +82,7 @@ class _Tried:
     """What trials have shown in this process."""
 
     found: dict[str, str] = field(default_factory=dict)
+    again_at: dict[str, float] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -88,7 +92,8 @@ _tried = _Tried()
 def chain(image: str) -> tuple[str, ...]:
     """Return the modes to run samples in, best first; the last is always `single`. Raises HostUnfit.
 
-    The first call of a process tries the modes in containers of this image.
+    The first call of a process tries the modes in containers of this image. One that did not hold is tried again after
+    a while: a busy machine or a container removed by hand may have been the reason.
     """
     wanted = settings.RUNNER_BULK_MODE
     if wanted == SINGLE:
@@ -96,9 +101,11 @@ def chain(image: str) -> tuple[str, ...]:
     first = 0 if wanted == AUTO else MODES.index(wanted)
     with _tried.lock:
         for mode in MODES[first:-1]:
-            if mode not in _tried.found:
+            if mode not in _tried.found or time.monotonic() >= _tried.again_at.get(mode, math.inf):
                 _tried.found[mode] = tried(boxes.engine(), mode, image)
+                _tried.again_at.pop(mode, None)
                 if _tried.found[mode] != HOLDS:
+                    _tried.again_at[mode] = time.monotonic() + AGAIN_SECONDS
                     log.warning("modes.falls_back", mode=mode, reason=_tried.found[mode])
     return (*(mode for mode in MODES[first:-1] if _tried.found[mode] == HOLDS), SINGLE)
 
@@ -161,6 +168,7 @@ def forget() -> None:
     """Try again at the next call: the kernel or the engine may be another."""
     with _tried.lock:
         _tried.found.clear()
+        _tried.again_at.clear()
 
 
 def _job(body: str) -> Job:

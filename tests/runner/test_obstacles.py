@@ -10,7 +10,7 @@ import docker
 import pytest
 from django.db.models.functions import Now
 
-from runner import boxes, execution, obstacles, provisioning, tasks, waking
+from runner import boxes, execution, modes, obstacles, provisioning, tasks, waking
 from runner.environments.recipe import BuildFailed, recipes
 from runner.models import Environment, Execution, Fault, Worker
 from runner.queueing import enqueue
@@ -205,3 +205,15 @@ def test_checks_do_not_wait_for_an_engine_in_the_place_of_imports(monkeypatch):
     monkeypatch.setattr(checks, "check_version", lambda pk: 1 / 0)
     obstacles.note(AWAY)
     assert checks.check_waiting() == 0
+
+
+def test_a_mode_that_did_not_hold_once_is_tried_again_after_a_while(monkeypatch, settings):
+    settings.RUNNER_BULK_MODE = modes.AUTO
+    trials = iter(["no answer", modes.HOLDS, modes.HOLDS])
+    monkeypatch.setattr(modes, "_tried", modes._Tried())
+    monkeypatch.setattr(modes, "tried", lambda engine, mode, image: next(trials))
+    assert modes.chain("sha256:0") == ("zygote-userns", "single")
+    assert modes.chain("sha256:0") == ("zygote-userns", "single")
+    modes._tried.again_at["zygote"] = time.monotonic()
+    assert modes.chain("sha256:0") == ("zygote", "zygote-userns", "single")
+    assert modes._tried.again_at == {}
