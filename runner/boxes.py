@@ -81,14 +81,17 @@ def close_idle_lines() -> int:
 
 
 def warm_sizes() -> dict[str, int]:
-    """Return how many boxes to keep waiting for each image: the plain one in full, the others half of that.
+    """Return how many boxes to keep waiting for each image: the plain one in full, our others half of that.
 
+    Each that a curator asked for has one: there may be many, and the next starts while the first runs.
     A pool's boxes wait in one language; those of the other languages start cold.
     """
     size: int = settings.RUNNER_POOL_SIZE
     built = Environment.objects.filter(language=WARM).exclude(image_digest="")
-    named = built.values_list("name", "image_digest")
-    return {digest: size if name == PLAIN else max(1, size // 2) for name, digest in named}
+    sizes = {}
+    for name, digest, suite in built.values_list("name", "image_digest", "suite"):
+        sizes[digest] = size if name == PLAIN else 1 if suite else max(1, size // 2)
+    return sizes
 
 
 def follow_environments() -> None:

@@ -190,6 +190,14 @@ class TestBuilding:
         assert "ZeroDivisionError" in done.problem
 
 
+def test_few_boxes_wait_for_what_was_asked_for(curator: User, settings: Any) -> None:
+    settings.RUNNER_POOL_SIZE = 4
+    make_environment("plain", digest="sha256:p")
+    make_environment("science", digest="sha256:s")
+    finish(ask(curator), "sha256:o")
+    assert boxes.warm_sizes() == {"sha256:p": 4, "sha256:s": 2, "sha256:o": 1}
+
+
 class TestRemoving:
     def test_what_nothing_names_is_removed_and_the_rest_stays(self, curator: User) -> None:
         make_environment("plain")
@@ -400,6 +408,10 @@ class TestInTruth:
         assert (done.state, done.fresh, done.image_digest) == (Build.State.BUILT, False, built.image_digest)
         assert Environment.objects.get(name=name).built_at == built.built_at
 
+        ours = builds.run_build(asking.build_again(Environment.objects.get(name="plain"), by=curator).pk)
+        assert ours is not None
+        assert (ours.state, ours.fresh, ours.image_digest) == (Build.State.BUILT, False, plain.digest)
+
         version = make_version(
             environment=Environment.objects.get(name="plain"),
             reference="import bw_tiny\n    return a + b * bw_tiny.STEP",
@@ -421,7 +433,7 @@ class TestInTruth:
         client = docker.from_env(timeout=60)
         assert client.images.list(filters={"label": f"org.benchwright.environment={name}"}) == []
         assert client.images.get(plain.digest)
-        assert not Build.objects.filter(image_removed_at=None).exists()
+        assert set(Build.objects.filter(image_removed_at=None).values_list("name", flat=True)) == {"plain"}
 
     def test_the_command_lists_adds_builds_and_prunes(
         self,
