@@ -18,6 +18,7 @@ SLACK_SECONDS = 5.0
 SEND_SECONDS = 20.0
 NAME_AFTER_SECONDS = 0.05
 ROWS = 20_000
+TOO_BUSY = "This host is too busy: a compiler had {:.1f} s of CPU in all its time."
 SILENT = "The engine went silent while the program ran."
 
 
@@ -26,6 +27,7 @@ class Build:
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.over, self.error = seconds, seconds <= 0, ""
+        self.running = not self.over
         self.facts = {} if self.over else {"build_limit_seconds": f"{seconds:g}"}
 
     @property
@@ -35,8 +37,11 @@ class Build:
 
     def takes(self, said: Frame) -> bool:
         """Take a row of the build; what comes behind the first end of it is the program's, so not to be believed."""
-        if self.over or not ("built" in said or "load_error" in said):
+        if not self.seconds or not ("built" in said or "load_error" in said):
             return False
+        self.running = False
+        if self.over:
+            return True
         self.over = True
         if "built" in said:
             self.facts["build_seconds"] = f"{float(said['built']):.2f}"
@@ -115,14 +120,22 @@ class Conversation:
             self._row(frame["row"])
         elif kind == "ended":
             self.ends.append(self._measurement(frame["facts"]))
+            self._refuse_slow_build()
             if not self._goes_on():
                 return True
             self.stream.send(b'"again"', timeout=SEND_SECONDS)
+            self.build.running = self.build.seconds > 0
         elif kind == "dirty":
             return True
         else:
             raise SandboxUnavailable(f"The box sent {kind!r}, which it should not.")
         return False
+
+    def _refuse_slow_build(self) -> None:
+        """Raise SandboxUnavailable where only wall time ended a build: nothing in it can wait, so the host was too busy."""
+        end = self.ends[-1]
+        if self.build.running and end.wall_exceeded and not end.cpu_exceeded:
+            raise SandboxUnavailable(TOO_BUSY.format(end.cpu_seconds))
 
     def _remaining(self) -> list[str]:
         return [test for test in self.job.expected if test not in self.done]

@@ -213,6 +213,8 @@ CPP_CASES = [
     cpp_loading("leaves a text open", 'const char* t = R"x('),
     cpp_loading("a main of its own", "int main() { return 0; }\n/*"),
     cpp_loading("needs what is not there", "#include <nowhere.h>"),
+    cpp_loading("includes what others have open", '#include "/proc/2/fd/3"'),
+    cpp_loading("includes the supervisor", '#include "/proc/1/environ"'),
     cpp_loading(
         "endless to compile",
         "template <int N, class... T> struct A : A<N - 1, T..., int>, A<N - 1, T..., char> {}; template <class... T> struct A<0, T...> {}; A<22> a;",

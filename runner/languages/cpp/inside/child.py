@@ -13,7 +13,8 @@ import subprocess
 from hashlib import blake2s
 from typing import Any
 
-from runner.languages.inside.handing import hand_over, sheet_of
+from runner.languages.inside.handing import enter, hand_over, sheet_of
+from runner.sandbox.inside.process import dumpable
 
 COMPILER = "/usr/bin/g++"
 # Each compilation by itself; the share of a run holds more than one, since each process of a run is built anew.
@@ -22,7 +23,6 @@ SAID_BYTES, ERROR_CHARS, TESTS_BROKEN = 1 << 16, 3000, "The tests do not compile
 FLAGS = [
     "-std=c++20",
     "-O0",
-    "-pipe",
     "-w",
     "-x",
     "c++",
@@ -31,7 +31,7 @@ FLAGS = [
     "-fno-diagnostics-show-caret",
     "-ftemplate-depth=300",
 ]
-OUT = "/work/.program"
+OUT = ".program"
 HARNESS = ""  # put in by the profile
 TOO_LONG = f"The compiler needed more than {COMPILE_SECONDS} s of CPU time."
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": "/tmp"}  # noqa: S108 - inside the box
@@ -53,7 +53,10 @@ class Reporter:
 
 def play(job: dict[str, Any], key: bytes, rows: int, tests: int) -> None:
     """Fetch the tests, build, become the program; never returns."""
-    os.chdir("/work")
+    enter()
+    dumpable(
+        False
+    )  # so that no `#include` opens what this process has open; the program it becomes is like any other
     Reporter(rows, key).say(loaded=True)
     with open(tests, "rb") as pipe:
         nonce, sheet = pipe.read(32), pipe.read()
@@ -96,30 +99,31 @@ def whole(program: str, told: dict[str, Any]) -> str:
 
 
 def compiled(source: str, out: str = "") -> str:
-    """Compile a text, only looking at it where no place for it is named; return what the compiler said, "" where it is well."""
-    text = sheet_of(source.encode("utf-8", "replace"))
+    """Compile a text, only looking at it where no place for it is named; return what the compiler said, "" where it is well.
+
+    Text and words are files without names: of a pipe an `#include` could wait for the end in vain.
+    """
+    text, words = sheet_of(source.encode("utf-8", "replace")), sheet_of()
     goal = ["-o", out] if out else ["-fsyntax-only"]
     process = subprocess.Popen(
         [COMPILER, *FLAGS, "-Dmain=program_main", *goal, "-"],
         stdin=text,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+        stderr=words,
         env=ENVIRONMENT,
         preexec_fn=_bounded,
     )
+    status = process.wait()
+    said = os.pread(words, SAID_BYTES, 0).decode("utf-8", "replace").strip()
     os.close(text)
-    said = bytearray()
-    assert process.stderr is not None
-    while piece := os.read(process.stderr.fileno(), SAID_BYTES):
-        said += piece[: SAID_BYTES - len(said)]
-    if not process.wait():
+    os.close(words)
+    if not status:
         return ""
-    words = said.decode("utf-8", "replace")
-    if "CPU time limit exceeded" in words:
+    if "CPU time limit exceeded" in said:
         return TOO_LONG
     half = ERROR_CHARS // 2
-    words = words if len(words) <= ERROR_CHARS else f"{words[:half]}\n[...]\n{words[-half:]}"
-    return words.strip() or f"The compiler ended with status {process.returncode}."
+    said = said if len(said) <= ERROR_CHARS else f"{said[:half]}\n[...]\n{said[-half:]}"
+    return said or f"The compiler ended with status {status}."
 
 
 def _bounded() -> None:

@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from runner.languages.inside.handing import hand_over, sheet_of
+from runner.languages.inside.handing import enter, hand_over, sheet_of
 
 NODE = "/usr/bin/node"
 # The box's memory limit decides, not V8's own idea of one; Math.random is the same for the same seed (0 means none).
@@ -16,7 +16,7 @@ REPORTER = ""  # put in by the profile
 
 def play(job: dict[str, Any], key: bytes, rows: int, tests: int) -> None:
     """Execute node with the reporter, which loads the program and runs the tests; never returns."""
-    os.chdir("/work")
+    enter()
     environment = dict(os.environ)
     seed = int(environment.pop("BENCHWRIGHT_SEED", "0"))
     told = {name: job[name] for name in ("program", "revealed", "watch_network")}
