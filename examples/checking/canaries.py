@@ -40,7 +40,8 @@ def find(job: Job, execute: Callable[[Job], Execution], *, reference_passed: boo
     kept, tried = list[Canary](), 0
     for canary in plan.candidates:
         alike = [each for each in kept if each.kind == canary.kind]
-        if tried == TRIED or len(kept) == KEPT or len(alike) == KEPT_OF_A_KIND:
+        enough = tried == TRIED or len(kept) == KEPT or len(alike) == KEPT_OF_A_KIND
+        if enough or (kept and canary.outside):  # of use only where there is no other
             continue
         tried += 1
         if fails_at(execute(with_canary(job, canary)), canary):
