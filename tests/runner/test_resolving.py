@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import zipfile
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
+from runner.environments import resolving
 from runner.environments.recipe import BuildFailed, recipes
 from runner.environments.resolving import Target, lock, read_lock, resolve
 from runner.environments.suites import offered
@@ -83,16 +85,63 @@ def test_a_package_that_needs_an_address_is_refused_and_nothing_of_it_is_run(ind
 def test_what_cannot_be_had_is_named_by_its_line_with_what_helps(index: Path) -> None:
     make_wheel(index, "bw_one", "1.0", needs=("bw_two>=2",))
     make_wheel(index, "bw_two", "1.0")
-    make_wheel(index, "bw_two", "2.0", tag="cp39-cp39-win32")
-    make_wheel(index, "bw_new", "3.0", python=">=3.12")
     for text, words in {
         "bw_two==1.0\nbw_gone==1.0": "Line 2: bw_gone==1.0: the package index has no package",
         "bw_two==1.0\nbw_one==1.0": "Line 1: bw_two==1.0 does not go with bw_one 1.0, which needs bw_two>=2",
-        "bw_one==1.0": "bw_two>=2, needed by bw_one, does not exist. The newest .*: 1.0",
-        "bw_new==3.0": "Line 1: bw_new==3.0 needs Python >=3.12",
     }.items():
         with pytest.raises(BuildFailed, match=words):
             resolve(read_wanted(text), TARGET)
+
+
+# What pip says, word by word, and what the index has of the package in whatever form.
+SAID = [
+    (
+        "ERROR: Could not find a version that satisfies the requirement x==9 (from versions: 1.0, 1.1)\n"
+        "ERROR: No matching distribution found for x==9",
+        ["1.1", "1.0"],
+        "Line 2: x==9 does not exist. The newest with a wheel that runs under Python 3.11 here: 1.1, 1.0.",
+    ),
+    (
+        "ERROR: Could not find a version that satisfies the requirement x==9 (from versions: 1.0)\n"
+        "ERROR: No matching distribution found for x==9",
+        ["9", "1.0"],
+        "Line 2: x==9 is published, but without a wheel .* Those that have one: 1.0.",
+    ),
+    (
+        "ERROR: Could not find a version that satisfies the requirement x==9 (from versions: none)\n"
+        "ERROR: No matching distribution found for x==9",
+        ["9"],
+        "Line 2: x==9 is published, but without a wheel .* Choose another package or another Python.",
+    ),
+    (
+        "ERROR: Could not find a version that satisfies the requirement y>=2 (from versions: 1.0)\n"
+        "ERROR: No matching distribution found for y>=2",
+        ["1.0"],
+        "y>=2, needed by x, does not exist. The newest .*: 1.0.",
+    ),
+    (
+        "ERROR: Package 'x' requires a different Python: 3.11.2 not in '>=3.12'",
+        [],
+        "Line 2: x==9 needs Python >=3.12. Choose another version of it, or another Python.",
+    ),
+    (
+        "WARNING: Retrying after connection broken by 'NewConnectionError(...)': /simple/x/\n"
+        "ERROR: Could not find a version that satisfies the requirement x==9 (from versions: none)\n"
+        "ERROR: No matching distribution found for x==9",
+        [],
+        "The package index does not answer.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("said", "published", "words"), SAID)
+def test_what_pip_says_becomes_a_line_and_a_remedy(
+    said: str, published: list[str], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resolving, "_published", lambda *_: published)
+    needs = resolving._Needs()
+    needs.by["y"].add("x")
+    assert re.match(words, resolving._explained(said, read_wanted("# why\nx==9"), needs, TARGET))
 
 
 @pytest.mark.parametrize(
