@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +25,7 @@ from examples.masking import (
     with_tests,
 )
 from examples.models import Version
+from examples.recontext import ContextInvalid, placed, with_placeholder
 from examples.visible import VisiblePart, visible_part
 from runner.models import Environment
 
@@ -40,6 +42,7 @@ class EditInvalid(Exception):
 class Edit:
     """What a curator may change of a version, as text to be edited.
 
+    context    with `...` in the place of the focal body
     reference  the focal body, its first line indented as in the source
     tests      the source of the test functions
     block      the code that runs them, "" where the runner calls each
@@ -47,6 +50,7 @@ class Edit:
     """
 
     instruction: str
+    context: str
     reference: str
     tests: str
     block: str
@@ -79,6 +83,7 @@ def edit_of(version: Version) -> Edit:
     segments = segments_of(version)
     return Edit(
         instruction=version.instruction,
+        context=with_placeholder(version.context, version.gap) if ways(version.language).editable else "",
         reference=indentation_of(version) + version.reference,
         tests=test_source(segments),
         block=_block_source(segments),
@@ -95,7 +100,7 @@ def indentation_of(version: Version) -> str:
 
 
 def prepare(version: Version, edit: Edit) -> Proposal:
-    """Return what would become of the version by this edit; the context stays as it is. Raises EditInvalid."""
+    """Return what would become of the version by this edit. Raises EditInvalid."""
     its = ways(version.language)
     if not its.editable:
         said = f"A version in {its.title} is changed where it came from: import it again under the same key."
@@ -103,6 +108,7 @@ def prepare(version: Version, edit: Edit) -> Proposal:
     if edit.environment.language != version.language:
         said = f"{edit.environment.name} runs {edit.environment.language}. Choose one for {version.language}."
         raise EditInvalid({"environment": said})
+    version = _in_context(version, edit.context)
     before = edit_of(version)
     edit = replace(
         edit,
@@ -138,6 +144,23 @@ def prepare(version: Version, edit: Edit) -> Proposal:
         "visible": edit.visible,
     }
     return Proposal(columns, edit.environment, shown)
+
+
+def _in_context(version: Version, edited: str) -> Version:
+    """Return the version in the edited context, unsaved; itself where that is as it was. Raises EditInvalid."""
+    before = with_placeholder(version.context, version.gap)
+    edited = _kept(edited, before)
+    if edited == before:
+        return version
+    try:
+        context, gap, segments = placed(
+            edited, version.focal_name, context=version.context, segments=segments_of(version)
+        )
+    except ContextInvalid as error:
+        raise EditInvalid({"context": str(error)}) from error
+    moved = copy(version)
+    moved.context, moved.gap, moved.segments = context, gap, segments_as_json(segments)
+    return moved
 
 
 def _kept(text: str, before: str) -> str:

@@ -105,6 +105,7 @@ class VersionForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 6}),
         help_text="What an annotator is asked to do.",
     )
+    context = Code(label="Context, Python", required=False)
     tests = Code(label="Tests, Python")
     block = Code(label="Block that runs the tests, Python", required=False)
     reference = Code(label="Reference, the body alone, Python")
@@ -131,7 +132,7 @@ class VersionForm(forms.Form):
     @property
     def edit(self) -> Edit:
         """The edit that was sent."""
-        names = ("instruction", "tests", "block", "reference", "visible", "environment")
+        names = ("instruction", "context", "tests", "block", "reference", "visible", "environment")
         return Edit(**{name: self.cleaned_data[name] for name in names})
 
 

@@ -285,7 +285,7 @@ class TestEdit:
             version = imported(item)
             sent = {
                 name: getattr(edit_of(version), name).replace("\r\n", "\n").replace("\n", "\r\n")
-                for name in ("instruction", "reference", "tests", "block")
+                for name in ("instruction", "context", "reference", "tests", "block")
             }
             proposal = prepare(version, replace(edit_of(version), **sent))
             assert proposal.content_hash == version.content_hash, item["idx"]
@@ -309,6 +309,79 @@ class TestEdit:
             )
             assert "assert 1 == 1" in whole
             compile(whole, "whole", "exec")
+
+    def test_one_more_line_of_context_moves_all_else_in_all_published_records(self, db: None) -> None:
+        for item in exec_csn():
+            version = imported(item)
+            edit = edit_of(version)
+            columns = prepare(version, replace(edit, context=f"# one more line\n{edit.context}")).columns
+            assert columns["context"] == f"# one more line\n{version.context}"
+            for name in ("reference", "block", "expected"):
+                assert columns[name] == getattr(version, name), item["idx"]
+            placed = Version(segments=columns["segments"])
+            whole = with_tests(columns["context"], columns["gap"], columns["reference"], segments_of(placed))
+            assert whole == "# one more line\n" + item["code"]
+
+    def test_tests_stay_between_the_lines_that_they_stood_between(self, db: None) -> None:
+        source = "import os\n\ndef add(a, b):\n    return a + b\n\ndef test_add():\n    assert add(1, 2) == 3\n\nLAST = 1\n"
+        version = imported({**exec_csn()[0], "code": source, "func_name": "add"})
+        edit = edit_of(version)
+        assert edit.context == "import os\n\ndef add(a, b):\n    ...\n\nLAST = 1\n"
+        edited = edit.context.replace("import os\n", "import os\nimport sys\n\nFIRST = 0\n")
+        edited = edited.replace("LAST = 1\n", "LAST = 2\nMORE = 3\n")
+        columns = prepare(version, replace(edit, context=edited)).columns
+        whole = with_tests(
+            columns["context"],
+            columns["gap"],
+            columns["reference"],
+            segments_of(Version(segments=columns["segments"])),
+        )
+        assert whole == (
+            "import os\nimport sys\n\nFIRST = 0\n\ndef add(a, b):\n    return a + b\n\nLAST = 2\nMORE = 3\n"
+            "def test_add():\n    assert add(1, 2) == 3\n\n"
+        )
+
+    @pytest.mark.parametrize(
+        ("was", "becomes", "said"),
+        [
+            ("def add(", "def plus(", "The function that is open must stay"),
+            ("    ...", "    pass", "leave ... as all of it"),
+            ("    ...", "    x = 1\n    ...", "leave ... as all of it"),
+            ("    ...", '    """Add."""', "Leave ... where it belongs"),
+            ("def add(", "def add((", "Line 1"),
+            ("def add(", "def test_add():\n    pass\n\ndef add(", "tests are edited as tests"),
+        ],
+    )
+    def test_a_context_without_its_open_function_is_refused_in_plain_words(
+        self, was: str, becomes: str, said: str, db: None
+    ) -> None:
+        version = make_version()
+        edit = edit_of(version)
+        assert edit.context == "def add(a, b):\n    ...\n\n\n"
+        with pytest.raises(EditInvalid) as refused:
+            prepare(version, replace(edit, context=edit.context.replace(was, becomes)))
+        assert list(refused.value.problems) == ["context"]
+        assert said in refused.value.problems["context"]
+
+    def test_a_method_may_get_another_indentation_with_its_reference(self, db: None) -> None:
+        version = make_version()
+        edited = "class Sum:\n    pass\n\n\ndef add(a, b):\n        ...\n\n\n"
+        edit = replace(edit_of(version), context=edited, reference="        return a + b")
+        columns = prepare(version, edit).columns
+        assert columns["reference"] == "return a + b"
+        assert columns["gap"] == edited.index("...")
+        with pytest.raises(EditInvalid, match="reference"):
+            prepare(version, replace(edit, reference="    total = a + b\n    return total"))
+
+    def test_an_edited_context_makes_a_version_that_waits_for_its_checks(self, curator: User) -> None:
+        version = make_version()
+        edit = edit_of(version)
+        edit = replace(edit, context=edit.context.replace("def add", "RATE = 1\n\n\ndef add"))
+        made = propose_version(version, edit, note="A rate.", by=curator)
+        assert (made.number, made.check_state) == (2, State.PENDING)
+        assert made.context.startswith("RATE = 1")
+        version.refresh_from_db()
+        assert "RATE" not in version.context
 
     def test_the_reference_is_shown_and_taken_with_its_first_indentation(self, db: None) -> None:
         version = make_version()

@@ -397,7 +397,7 @@ class TestPropose:
         edit = edit_of(version)
         values: dict[str, Any] = {
             name: getattr(edit, name).replace("\n", "\r\n")
-            for name in ("instruction", "tests", "block", "reference")
+            for name in ("instruction", "context", "tests", "block", "reference")
         }
         return {
             **values,
@@ -422,6 +422,29 @@ class TestPropose:
             "Because.",
         )
         assert Example.objects.get().current == new
+
+    def test_an_edited_context_is_shown_as_a_difference_and_saved(self, desk: Client) -> None:
+        version = make_version()
+        context = edit_of(version).context.replace("def add", "RATE = 1\n\n\ndef add")
+        address = f"/examples/{version.example_id}/versions/new/"
+        html = desk.post(
+            address, self.sent(version, context=context, action="preview", note="")
+        ).content.decode()
+        assert re.search(r'class="l add">.*RATE', html)
+        assert desk.post(address, self.sent(version, context=context)).status_code == 302
+        assert Version.objects.get(number=2).context == version.context.replace("def", "RATE = 1\n\n\ndef")
+
+    def test_a_context_that_lost_its_function_is_refused_at_its_field(self, desk: Client) -> None:
+        version = make_version()
+        context = edit_of(version).context.replace("def add", "def plus")
+        answer = desk.post(
+            f"/examples/{version.example_id}/versions/new/", self.sent(version, context=context)
+        )
+        html = answer.content.decode()
+        assert answer.status_code == 422
+        assert "The function that is open must stay, under its name." in html
+        assert "def plus" in html
+        assert Version.objects.count() == 1
 
     def test_the_preview_saves_nothing_and_shows_the_change_and_what_becomes_visible(
         self, desk: Client
