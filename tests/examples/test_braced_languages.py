@@ -12,6 +12,7 @@ from examples.demo.braced import as_jsonl, file_of, records
 from examples.exporting import humaneval
 from examples.importing.base import Record, RecordInvalid
 from examples.importing.benchwright import as_item, parse
+from examples.importing.environments import Environments
 from examples.languages.braces import mask
 from examples.languages.ways import LanguageUnknown, ways
 from examples.masking import MaskingError, fill, restore, test_source
@@ -264,3 +265,10 @@ def test_an_unknown_language_has_no_ways() -> None:
 
 def test_an_export_for_python_harnesses_leaves_other_languages_out() -> None:
     assert humaneval.line(Version(language="cpp")) == ""
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("language", "name"), [("python", "plain"), ("javascript", "node"), ("cpp", "cpp")])
+def test_a_record_goes_to_an_environment_of_its_language(language: str, name: str) -> None:
+    assert Environments().choose((), language=language).name == name
+    assert Environments().choose(("nowhere",), named="science", language=language).language == language

@@ -7,8 +7,11 @@ import time
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from runner import boxes
 from runner.languages import language
+from runner.models import Environment
 from runner.outcome import Measurement, Outcome, judge
 from runner.sandbox.base import Job, Limits, SandboxUnavailable
 from runner.sandbox.conversation import Conversation
@@ -144,3 +147,11 @@ def test_without_a_build_the_limits_count_at_once() -> None:
     spent.seconds = 1.1
     time.sleep(0.003)
     assert clock.passed() == {"cpu"}
+
+
+@pytest.mark.django_db
+def test_boxes_wait_for_python_only() -> None:
+    for name, spoken in (("plain", "python"), ("node", "javascript"), ("cpp", "cpp")):
+        built = {"language": spoken, "image_digest": f"sha256:{name}", "built_at": timezone.now()}
+        Environment.objects.update_or_create(name=name, defaults=built)
+    assert list(boxes.warm_sizes()) == ["sha256:plain"]
