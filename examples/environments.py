@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -59,12 +58,13 @@ def ask_suites() -> None:
 
     with transaction.atomic():
         builds.ask_suites()
-        transaction.on_commit(look_at_mirror.delay, robust=True)
+        _wake(look_at_mirror)
 
 
-def ask_environment(*, name: str, python: str, packages: str, by: Any) -> Environment:
-    """Save a new environment and ask for its image; a worker is woken when the transaction commits. Raises NotAsked.
+def ask_environment(*, name: str, python: str, packages: str, by: Any, wake: bool = True) -> Environment:
+    """Save a new environment and ask for its image. Raises NotAsked.
 
+    A worker is woken when the transaction commits, unless who calls this builds at once.
     `packages` are lines, kept as they were written, since what is wrong is said by the number of the line. An environment
     is what it is for good: other packages are another environment, so that no version's ground moves.
     """
@@ -88,7 +88,7 @@ def ask_environment(*, name: str, python: str, packages: str, by: Any) -> Enviro
                 {"name": f"There is an environment {name} already. Choose another name."}
             ) from None
         audit(by, "environment asked for", _subject(made), python=python, packages=_text_of(written).split())
-        _ask(made)
+        _ask(made, wake=wake)
     return made
 
 
@@ -115,12 +115,22 @@ def build_again(environment: Environment, *, by: Any) -> Build:
         return _ask(environment)
 
 
-def _ask(environment: Environment) -> Build:
+def _ask(environment: Environment, *, wake: bool = True) -> Build:
     from examples.tasks import build_environment
 
     build = builds.ask_build(environment)
-    transaction.on_commit(partial(build_environment.delay, build.pk), robust=True)
+    if wake:
+        _wake(build_environment, build.pk)
     return build
+
+
+def _wake(task: Any, *arguments: int) -> None:
+    """Send the task when the transaction commits; a broker that is down is logged, and the row waits for the reconciler."""
+
+    def send() -> None:  # not a partial: Django logs it by its name
+        task.apply_async(arguments, retry=False)
+
+    transaction.on_commit(send, robust=True)
 
 
 def with_use(environments: QuerySet[Environment]) -> QuerySet[Environment]:
@@ -141,8 +151,8 @@ def unused() -> QuerySet[Environment]:
     return free.exclude(Exists(opened))
 
 
-def remove_unused(names: Sequence[str], *, by: Any) -> list[str]:
-    """Remove those of the named environments that are unused, and return them; a worker removes their images.
+def remove_unused(names: Sequence[str], *, by: Any, wake: bool = True) -> list[str]:
+    """Remove those of the named environments that are unused, and return them; a worker that is woken removes their images.
 
     The database has the last word: what a version or an execution names since it was looked at stays.
     """
@@ -159,8 +169,8 @@ def remove_unused(names: Sequence[str], *, by: Any) -> list[str]:
         except ProtectedError:
             continue
         removed.append(environment.name)
-    if removed:
-        transaction.on_commit(sweep_images.delay, robust=True)
+    if removed and wake:
+        _wake(sweep_images)
     return removed
 
 

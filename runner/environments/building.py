@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,11 +21,14 @@ import requests
 from runner.environments.debian import import_debian
 from runner.environments.recipe import BuildFailed, Recipe
 from runner.environments.wheels import download_wheels
+from runner.environments.workroom import workroom
+from runner.sandbox.engine import DEADLINE_LABEL, OWNER_LABEL, Owner
 
 RECIPE_LABEL = "org.benchwright.recipe"
 NAME_LABEL = "org.benchwright.environment"
 BUILD_SECONDS = 900
 SILENCE_SECONDS = 30
+INVENTORY_SECONDS = 300
 
 Source = Literal["auto", "debian", "registry"]
 Progress = Callable[[str], None]
@@ -137,9 +140,9 @@ def _build_base(
         and not recipe.debian
         and _registry_answers(client, published, progress, required=source == "registry")
     ):
-        with tempfile.TemporaryDirectory() as folder:
+        with workroom() as folder:
             dockerfile = PLAIN_FROM_REGISTRY.format(image=f"python:{published}")
-            _docker_build(client, Path(folder), dockerfile, recipe.tag, labels, progress)
+            _docker_build(client, folder, dockerfile, recipe.tag, labels, progress)
         return
     progress(f"Making {recipe.tag} from Debian {recipe.suite} (about half a minute).")
     import_debian(client, recipe.tag, labels, suite=recipe.suite, packages=recipe.debian, progress=progress)
@@ -174,15 +177,15 @@ def _build_layer(
     ca_file: Path | None,
 ) -> None:
     """Add a recipe's packages to its parent, an image by its digest; without any, the layer is its name alone."""
-    with tempfile.TemporaryDirectory() as folder:
+    with workroom() as folder:
         if not recipe.requirements:
-            _docker_build(client, Path(folder), f"FROM {parent}\n", recipe.tag, labels, progress)
+            _docker_build(client, folder, f"FROM {parent}\n", recipe.tag, labels, progress)
             return
-        wheels = Path(folder) / "wheels"
+        wheels = folder / "wheels"
         progress(f"Downloading the wheels of {recipe.tag}.")
         download_wheels(recipe, wheels, ca_file=ca_file)
         progress(f"Installing {sum(1 for _ in wheels.glob('*.whl'))} wheels without network.")
-        _docker_build(client, Path(folder), WITH_WHEELS.format(parent=parent), recipe.tag, labels, progress)
+        _docker_build(client, folder, WITH_WHEELS.format(parent=parent), recipe.tag, labels, progress)
 
 
 def _docker_build(
@@ -221,6 +224,8 @@ def _docker_build(
 def _described(client: docker.DockerClient, recipe: Recipe, *, fresh: bool) -> BuiltImage:
     """Return what the image holds, as the interpreter in it says."""
     image = client.images.get(recipe.tag)
+    # The reaper removes it where we are killed before we do.
+    deadline = str(int(time.time() + INVENTORY_SECONDS))
     said = client.containers.run(
         str(image.id),
         ["python3", "-c", INVENTORY, json.dumps([recipe.debian, recipe.version])],
@@ -228,6 +233,7 @@ def _described(client: docker.DockerClient, recipe: Recipe, *, fresh: bool) -> B
         network_mode="none",
         cap_drop=["ALL"],
         user="65534:65534",
+        labels={OWNER_LABEL: str(Owner.this_process()), DEADLINE_LABEL: deadline},
     )
     version, packages, modules = json.loads(said)
     found = tuple((str(name), str(number)) for name, number in packages)

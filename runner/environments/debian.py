@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import docker
 
 from runner.environments.recipe import SUITE, BuildFailed
+from runner.environments.workroom import workroom
 
 MAKE_SECONDS = 600
 PACKAGES = "python3,python3-pip,ca-certificates"
@@ -40,8 +40,8 @@ def import_debian(
     """
     if shutil.which("mmdebstrap") is None:
         raise BuildFailed("mmdebstrap is not installed. As root: apt-get install mmdebstrap")
-    with tempfile.TemporaryDirectory() as folder:
-        archive = Path(folder) / "base.tar"
+    with workroom() as folder:
+        archive = folder / "base.tar"
         _make(archive, suite, packages, progress)
         changes = ["ENV PATH=/usr/local/bin:/usr/bin:/bin", 'CMD ["python3"]']
         changes += [f'LABEL "{name}"="{value}"' for name, value in labels.items()]
@@ -57,7 +57,9 @@ def keyring() -> list[str]:
 def _make(archive: Path, suite: str, packages: Sequence[str], progress: Callable[[str], None]) -> None:
     """Make the archive; `progress` hears each step. Raises BuildFailed."""
     included = ",".join([PACKAGES, *packages])
-    command = ["mmdebstrap", "--variant=minbase", f"--include={included}"]
+    # It ends with us: it clears its own folder when it is told to.
+    command = ["setpriv", "--pdeathsig", "TERM", "--", "mmdebstrap", "--variant=minbase"]
+    command += [f"--include={included}"]
     command += ["--aptopt=APT::Install-Recommends false"]
     command += [f"--dpkgopt=path-exclude={path}" for path in LEFT_OUT]
     command += [f"--customize-hook={hook}" for hook in HOOKS]

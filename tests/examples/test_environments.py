@@ -73,7 +73,7 @@ class TestAsking:
         self, curator: User, bookworm: Suite, django_capture_on_commit_callbacks: Any, monkeypatch: Any
     ) -> None:
         woken: list[int] = []
-        monkeypatch.setattr(tasks.build_environment, "delay", woken.append)
+        monkeypatch.setattr(tasks.build_environment, "apply_async", lambda args, *_, **__: woken.extend(args))
         with django_capture_on_commit_callbacks(execute=True):
             made = ask(curator, python="3.11", packages="Tornado==6.5\nidna==3.10")
         build = Build.objects.get()
@@ -81,6 +81,17 @@ class TestAsking:
         assert (build.state, build.environment, woken) == (Build.State.QUEUED, made, [build.pk])
         entry = AuditEntry.objects.get(action="environment asked for")
         assert (entry.person, entry.detail["packages"]) == (curator, ["idna==3.10", "Tornado==6.5"])
+
+    def test_a_broker_that_is_down_loses_nothing(
+        self, curator: User, django_capture_on_commit_callbacks: Any, monkeypatch: Any
+    ) -> None:
+        def down(*_: Any, **__: Any) -> None:
+            raise ConnectionError("no broker")
+
+        monkeypatch.setattr(tasks.build_environment, "apply_async", down)
+        with django_capture_on_commit_callbacks(execute=True):
+            made = ask(curator)
+        assert builds.due_builds() == [made.builds.get().pk]
 
     def test_the_same_again_is_refused_with_the_one_there_is(self, curator: User, bookworm: Suite) -> None:
         ask(curator, packages="idna==3.10\nsix==1.17.0")

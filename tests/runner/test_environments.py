@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from runner.environments import building
 from runner.environments.building import BuiltImage, build
 from runner.environments.recipe import RECIPES, BuildFailed, Recipe, recipes
 from runner.environments.wheels import download_wheels
+from runner.environments.workroom import PREFIX, workroom
 
 
 @pytest.mark.docker
@@ -186,3 +189,18 @@ def test_an_engine_that_is_not_there_is_named() -> None:
     client = docker.DockerClient(base_url="unix:///nowhere/docker.sock", version="1.41")
     with pytest.raises(BuildFailed, match="engine"):
         build(recipes()["plain"], client=client, progress=print)
+
+
+def test_a_folder_that_a_killed_process_left_goes_with_a_later_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, fresh, other = (tmp_path / name for name in (f"{PREFIX}left", f"{PREFIX}fresh", "other"))
+    for folder in (left, fresh, other):
+        folder.mkdir()
+    os.utime(left, (1, 1))
+    os.utime(other, (1, 1))
+    with workroom() as room:
+        assert room.parent == tmp_path
+        assert (left.exists(), fresh.exists(), other.exists()) == (False, True, True)
+    assert not room.exists()

@@ -58,7 +58,9 @@ class Command(BaseCommand):
             builds.ask_suites()
             builds.look_at_suites()
         try:
-            made = asking.ask_environment(name=name, python=python, packages="\n".join(package), by=None)
+            made = asking.ask_environment(
+                name=name, python=python, packages="\n".join(package), by=None, wake=later
+            )
         except NotAsked as refusal:
             raise CommandError(str(refusal)) from refusal
         if not later:
@@ -88,7 +90,7 @@ class Command(BaseCommand):
         if dry_run:
             self._say(f"Would be removed: {', '.join(names) or 'nothing'}.")
             return
-        self._say(f"Removed: {', '.join(asking.remove_unused(names, by=None)) or 'nothing'}.")
+        self._say(f"Removed: {', '.join(asking.remove_unused(names, by=None, wake=False)) or 'nothing'}.")
         try:
             for gone in asking.sweep():
                 self._say(f"{gone.digest}: {gone.size / 1e6:.0f} MB left the engine")
