@@ -17,6 +17,8 @@ from importlib import import_module
 from multiprocessing import get_context
 
 LIMIT_SECONDS = 3.0
+# Of a bare fork: CPU time by the limit, wall time as ours, or longer where other work keeps the machine busy.
+WALL_SECONDS = float(os.environ.get("WALL_SECONDS", 2 * LIMIT_SECONDS + 1))
 # The assertion of the end, as one would write it who trusts the program.
 END = "\nprint('__ALL_OK__')\n"
 SAMPLES = {}
@@ -28,14 +30,15 @@ def program_of(sample):
 
 
 def bare_fork(sample):
-    """Fork, execute, look at the exit status; a loop ends by its own alarm."""
+    """Fork, execute, look at the exit status; a loop is ended by a timer of its own."""
     pid = os.fork()
     if pid == 0:
         status = 1
         try:
             import signal
 
-            signal.setitimer(signal.ITIMER_REAL, LIMIT_SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, LIMIT_SECONDS)
+            signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)
             null = os.open("/dev/null", os.O_RDWR)
             for stream in (0, 1, 2):
                 os.dup2(null, stream)
