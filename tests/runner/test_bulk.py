@@ -14,7 +14,7 @@ from runner.models import Environment, Execution, TestRow
 from runner.sandbox.base import Canary, HostUnfit, Job, Limits, SandboxUnavailable
 from runner.sandbox.zygote import Line, Ran
 
-USUAL = Limits(cpu_seconds=5, wall_seconds=20)
+USUAL = Limits(cpu_seconds=5, wall_seconds=60)
 TESTS = "def test_f():\n    assert f(1) == 2\n    assert f(2) == 3\n"
 RIGHT, WRONG = "def f(x):\n    return x + 1\n", "def f(x):\n    return x\n"
 

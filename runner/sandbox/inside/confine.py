@@ -45,7 +45,8 @@ CAPABILITIES = 41
 CAPABILITY_VERSION = 0x20080522
 PR_SET_SECCOMP, PR_CAPBSET_DROP, SECCOMP_MODE_FILTER = 22, 24, 2
 
-# System V objects and POSIX message queues; then what would make or enter namespaces and mounts.
+# System V objects and POSIX message queues; what would make or enter namespaces and mounts; and what would change pid 1,
+# which is of the same user: the processors and the rank for disks that later samples inherit from it.
 _LASTING = {
     "x86_64": (29, 30, 31, 67, 64, 65, 66, 220, 68, 69, 70, 71, 240, 241, 242, 243, 244, 245),
     "aarch64": (194, 196, 195, 197, 190, 193, 191, 192, 186, 189, 188, 187, 180, 181, 182, 183, 184, 185),
@@ -54,6 +55,7 @@ _NAMESPACES = {
     "x86_64": (272, 308, 165, 166, 155, 161, 170, 171, 428, 429, 430, 431, 432, 433, 442),
     "aarch64": (97, 268, 40, 39, 41, 51, 161, 162, 428, 429, 430, 431, 432, 433, 442),
 }
+_OF_OTHERS = {"x86_64": (203, 251), "aarch64": (122, 30)}
 _CLONE, _CLONE3 = {"x86_64": 56, "aarch64": 220}, 435
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32 = 0x40000000
@@ -89,12 +91,11 @@ def confinement(mode: str) -> Confinement:
     machine = platform.machine()
     if machine not in _ARCHITECTURE:
         raise OSError(f"no system call numbers are known for {machine}")
+    denied = _NAMESPACES[machine] + _OF_OTHERS[machine]
     if mode == "zygote":
         rules = _ruleset()
-        return Confinement(
-            lambda: _restrict(rules), system_call_filter(machine, _LASTING[machine] + _NAMESPACES[machine])
-        )
-    return Confinement(_own_namespaces, system_call_filter(machine, _NAMESPACES[machine]))
+        return Confinement(lambda: _restrict(rules), system_call_filter(machine, denied + _LASTING[machine]))
+    return Confinement(_own_namespaces, system_call_filter(machine, denied))
 
 
 def landlock_abi() -> int:

@@ -156,5 +156,7 @@ class Pump:
         except BrokenPipeError:
             self.start = self.end
         if self.start == self.end:
-            view[:] = bytes(CHUNK)
+            view[: self.end] = bytes(
+                self.end
+            )  # no more than was used: a page that is not touched need not be copied
         return self.start == self.end and not self.left
