@@ -5,7 +5,7 @@
 // A fraction in its lowest terms; the sign stands above.
 class Fraction {
  public:
-    Fraction(long above, long below = 1) {
+    Fraction(long above = 0, long below = 1) {
         if (below == 0) {
             throw std::invalid_argument("nothing can be parted by zero");
         }
