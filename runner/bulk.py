@@ -13,14 +13,18 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
 
 from runner import boxes, claims, modes, obstacles
-from runner.claims import Claim, ClaimLost, now_plus
+from runner.claims import Claim, ClaimLost
 from runner.confirming import Confirmation, to_confirm, to_run_inside, with_canary
 from runner.events import announce
 from runner.execution import conditions, execute_claimed, measures, put_back, put_back_untried, waited
@@ -117,6 +121,23 @@ class Finished:
                     row = replace(row, outcome=verdict.outcome, message=verdict.message)
             kept.append(row)
         return kept + [row for test, row in judged.items() if test not in said]
+
+    def columns(self, clock: datetime) -> dict[str, Any]:
+        """Return what the execution becomes; `clock` is the database's at this moment."""
+        now = time.monotonic()
+        return {
+            "state": Execution.State.FINISHED,
+            "outcome": self.judgement.outcome,
+            "claim": "",
+            "lease_end": None,
+            "started_at": clock - timedelta(seconds=now - self.began),
+            "finished_at": clock - timedelta(seconds=now - self.ended),
+            "tampered": self.confirmation is not None and self.confirmation.tampered,
+            "facts": conditions(
+                self.execution, self.measurement, repeated=False, confirmation=self.confirmation
+            ),
+            **measures(self.measurement),
+        }
 
 
 @dataclass(frozen=True)
@@ -263,7 +284,8 @@ class Batch:
         while self.finished:
             chunk, self.finished = self.finished[:SAVE_AT], self.finished[SAVE_AT:]
             with transaction.atomic():
-                held = [each for each in chunk if self._settle(each)]
+                held, clock = self._held(chunk)
+                settle([each.execution for each in held], [each.columns(clock) for each in held])
                 TestRow.objects.bulk_create(
                     stored(each.execution, row, number)
                     for each in held
@@ -272,26 +294,14 @@ class Batch:
             announce_last(each.execution for each in held)
         self.saved_at = time.monotonic()
 
-    def _settle(self, each: Finished) -> bool:
-        """Write the outcome of one; return whether it was still ours."""
-        now = time.monotonic()
-        try:
-            Claim(each.execution.pk, self.token).change(
-                state=Execution.State.FINISHED,
-                outcome=each.judgement.outcome,
-                claim="",
-                lease_end=None,
-                started_at=now_plus(each.began - now),
-                finished_at=now_plus(each.ended - now),
-                tampered=each.confirmation is not None and each.confirmation.tampered,
-                facts=conditions(
-                    each.execution, each.measurement, repeated=False, confirmation=each.confirmation
-                ),
-                **measures(each.measurement),
-            )
-        except ClaimLost:
-            return False
-        return True
+    def _held(self, chunk: Sequence[Finished]) -> tuple[list[Finished], datetime]:
+        """Return which of them still carry our claim, locked until the transaction's end, and the database's clock."""
+        ours = Execution.objects.select_for_update().filter(
+            pk__in=[each.execution.pk for each in chunk], claim=self.token
+        )
+        clocks = dict(ours.annotate(clock=Now()).values_list("pk", "clock"))
+        held = [each for each in chunk if each.execution.pk in clocks]
+        return held, next(iter(clocks.values()), timezone.now())
 
     def _unsettled(self) -> list[Execution]:
         """Save what has finished and return what has not."""
@@ -301,6 +311,29 @@ class Batch:
     def _put_back(self, reason: str, *, counted: bool = True) -> None:
         for execution in self._unsettled():
             put_back(execution, reason=reason, counted=counted)
+
+
+def settle(executions: Sequence[Execution], changes: Sequence[dict[str, Any]]) -> None:
+    """Write to each execution its changes, all of the same columns, and let its sequence grow.
+
+    One statement with many parameters: an UPDATE for each through the ORM takes longer to compose than to execute, a
+    third of all that a sample costs this process. The caller holds the rows.
+    """
+    if not changes:
+        return
+    fields = [field for field in Execution._meta.concrete_fields if field.name in changes[0]]
+    quote = connection.ops.quote_name
+    columns = ", ".join(f"{quote(str(field.column))} = %s" for field in fields)
+    sequence = quote("sequence")
+    sql = f"UPDATE {quote(Execution._meta.db_table)} SET {sequence} = {sequence} + 1, {columns} WHERE id = %s"  # noqa: S608 - names of ours
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            sql,
+            [
+                [*(field.get_db_prep_save(change[field.name], connection) for field in fields), execution.pk]
+                for execution, change in zip(executions, changes, strict=True)
+            ],
+        )
 
 
 def announce_last(executions: Iterable[Execution]) -> None:

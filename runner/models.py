@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from django.db import models
 from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 from django.db.models.functions import Now
@@ -310,7 +312,7 @@ class Execution(models.Model):
     def __str__(self) -> str:
         return f"execution {self.pk}: {self.outcome or self.state}"
 
-    @property
+    @cached_property
     def job(self) -> Job:
         """The job as the runner takes it."""
         return Job.from_json(self.job_data)
