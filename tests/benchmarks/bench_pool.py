@@ -120,7 +120,7 @@ def main() -> int:
     """Measure and print; return the exit status."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 40
     engine = Engine()
-    image = engine.image_id(recipes()["plain"].tag())
+    image = engine.image_id(recipes()["plain"].tag)
     table = Table("Single-use boxes")
     table.add("pool empty: submit to result", empty(engine, image, rounds), p95=300)
     for each, goal, what in ((1, 12, "without canary"), (2, 6, "with canary")):

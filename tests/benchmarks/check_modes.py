@@ -135,7 +135,7 @@ def main() -> int:
 
     print(machine())
     engine = Engine()
-    image = engine.image_id(recipes()["plain"].tag())
+    image = engine.image_id(recipes()["plain"].tag)
     pool, unexplained = Pool(engine, {image: 2}), 0
     try:
         for name in asked.names or FILES:

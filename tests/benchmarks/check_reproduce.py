@@ -104,7 +104,7 @@ def bare(room: Path, ours: float, checked: Checked) -> None:
     paths = [DATA / file for file in FILES[BARE]]
     samples = list(form.read(paths, Limits.for_cpu(form.cpu_seconds)))
     verdicts = read(room / f"{BARE}.jsonl")
-    with contained(recipes()["plain"].tag(), None) as methods:
+    with contained(recipes()["plain"].tag, None) as methods:
         answer = methods[0].evaluate([_published(sample) for sample in samples])
     passed = {sample.id for sample, right in zip(samples, answer.passed, strict=True) if right}
     print(f"bare fork: {len(passed):,} of {len(samples):,} pass, {answer.seconds:.1f} s; ours {ours:.1f} s")
