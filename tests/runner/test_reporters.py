@@ -193,3 +193,13 @@ def test_what_does_not_compile_is_the_programs_or_the_tests_fault(here: Path) ->
         "cpp", "int g() { return 1; }\n", "void test_a() { assert(f() == 1); }", ("test_a",), revealed=False
     )
     assert rows[1]["tests_error"] == "The tests do not compile."
+
+
+ENDLESS = "template <int N, class... T> struct A : A<N - 1, T..., int>, A<N - 1, T..., char> {};\ntemplate <class... T> struct A<0, T...> {};\nA<22> a;\n"
+
+
+@needs_compiler
+def test_a_compilation_without_end_is_ended(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpp_child, "COMPILE_SECONDS", 1)
+    rows = played("cpp", ENDLESS, "void test_a() {}", ("test_a",), revealed=False)
+    assert rows[1]["load_error"] == cpp_child.TOO_LONG
