@@ -23,7 +23,9 @@ class Reach(StrEnum):
 
 
 _SIGNS = {
-    Reach.PROC: re.compile(r"/proc\b|/sys\b|\bpsutil\b|\bloadavg\b|/dev/(?!null|zero|full|u?random)"),
+    Reach.PROC: re.compile(
+        r"/proc\b|/sys\b|\bpsutil\b|\bloadavg\b|\bpty\b|\bopenpty\b|/dev/(?!null|zero|full|u?random)"
+    ),
     Reach.SHARED: re.compile(
         r"\bmultiprocessing\b|\bProcessPoolExecutor\b|\bshared_memory\b|\bposix_ipc\b|\bsysv_ipc\b|/dev/shm"
         r"|\bshm_open\b|\bshmget\b|\bsemget\b|\bmsgget\b|\bmq_open\b|\bsem_open\b|\bjoblib\b"
@@ -42,6 +44,7 @@ _HINTS = (
         "/dev/",
         "psutil",
         "loadavg",
+        "pty",
         "process",
         "Process",
         "shared_memory",
