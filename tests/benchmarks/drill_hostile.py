@@ -69,7 +69,10 @@ class Place:
         return (str(found.outcome), *(str(row.outcome) for row in found.tests))
 
     def forked(self, mode: str, jobs: Sequence[Job]) -> Iterator[tuple[int, Got | None]]:
-        """Run jobs in one line and yield place and outcomes; None where its container ended without a word of it."""
+        """Run jobs in one line and yield place and outcomes; None where the product asks a box of its own.
+
+        That is where the container ended without a word of it, and where it failed and was denied something.
+        """
         from runner.outcome import judge
         from runner.sandbox.zygote import Kind, Line
 
@@ -78,11 +81,17 @@ class Place:
         line = Line(self.engine, mode, Kind.of(jobs[0], self.image), keeper=self.pool.cold.keeper)
         try:
             for ran in line.run(jobs):
-                if ran is not None and ran.measurement is not None:
-                    found = judge(ran.measurement, jobs[ran.place].expected)
-                    yield ran.place, (str(found.outcome), *(str(row.outcome) for row in found.tests))
-                elif ran is not None:
+                if ran is None:
+                    continue
+                if ran.measurement is None:
                     yield ran.place, None
+                    continue
+                found = judge(ran.measurement, jobs[ran.place].expected)
+                doubted = "denied" in ran.measurement.facts and found.outcome != "PASSED"
+                yield (
+                    ran.place,
+                    None if doubted else (str(found.outcome), *(str(row.outcome) for row in found.tests)),
+                )
         finally:
             line.close()
 
@@ -103,7 +112,7 @@ def main(arguments: list[str]) -> int:
     chosen = _parsed(arguments)
     every = [*CASES, *NEIGHBOURS]
     cases = [case for case in every if not chosen.names or any(name in case.name for name in chosen.names)]
-    image = docker.from_env().images.get("benchwright/python:3.13").id
+    image = str(docker.from_env().images.get("benchwright/python:3.13").id)
     engine = Engine()
     print(machine())
     modes = [Mode(name) for name in _held(engine, image, chosen.modes)]
@@ -116,6 +125,11 @@ def main(arguments: list[str]) -> int:
             began = time.monotonic()
             _run(place, mode, cases)
             mode.seconds = time.monotonic() - began
+            print(
+                f"{mode.name}: {len(mode.got)} submissions in {mode.seconds:.0f} s",
+                file=sys.stderr,
+                flush=True,
+            )
         wrong += _table(modes, cases)
         if not chosen.names:
             wrong += _beside(place, every)
