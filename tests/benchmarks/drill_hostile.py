@@ -20,7 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tests.runner.hostile import Case
 
 AT_ONCE = 2
+TRIES = 3  # as the product tries where no box can be had
 SINGLE = "single"
 WENT_DOWN = "single"
 MEMORY_MIB = 20
@@ -60,13 +61,17 @@ class Place:
     def single(self, job: Job) -> Got:
         """Run a job in a box of its own and return what it came to: the whole, then each test."""
         from runner.outcome import judge
+        from runner.sandbox.base import SandboxUnavailable
 
-        name = f"drill-{os.getpid()}-{next(self._numbers)}"
-        measured = self.pool.run(
-            job, image=self.image, name=name, on_started=lambda: None, on_row=lambda _row: None
-        )
-        found = judge(measured, job.expected)
-        return (str(found.outcome), *(str(row.outcome) for row in found.tests))
+        for _ in range(TRIES):
+            name = f"drill-{os.getpid()}-{next(self._numbers)}"
+            with suppress(SandboxUnavailable):
+                measured = self.pool.run(
+                    job, image=self.image, name=name, on_started=lambda: None, on_row=lambda _row: None
+                )
+                found = judge(measured, job.expected)
+                return (str(found.outcome), *(str(row.outcome) for row in found.tests))
+        return ("unjudged",) * (1 + len(job.expected))
 
     def forked(self, mode: str, jobs: Sequence[Job]) -> Iterator[tuple[int, Got | None]]:
         """Run jobs in one line and yield place and outcomes; None where the product asks a box of its own.
@@ -74,15 +79,18 @@ class Place:
         That is where the container ended without a word of it, and where it failed and was denied something.
         """
         from runner.outcome import judge
+        from runner.sandbox.base import SandboxUnavailable
         from runner.sandbox.zygote import Kind, Line
 
         if not jobs:
             return
         line = Line(self.engine, mode, Kind.of(jobs[0], self.image), keeper=self.pool.cold.keeper)
+        left = set(range(len(jobs)))
         try:
             for ran in line.run(jobs):
                 if ran is None:
                     continue
+                left.discard(ran.place)
                 if ran.measurement is None:
                     yield ran.place, None
                     continue
@@ -92,6 +100,9 @@ class Place:
                     ran.place,
                     None if doubted else (str(found.outcome), *(str(row.outcome) for row in found.tests)),
                 )
+        except SandboxUnavailable:
+            for place in left:
+                yield place, None
         finally:
             line.close()
 
