@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
 from examples.checking.run import TITLES, request_checks
 from examples.models import AuditEntry, Dataset, Example, Repeats, Version, audit
+from examples.waking import wake_on_commit
 
 BATCH = 200
 MOST_REPEATS = 500
@@ -144,7 +144,7 @@ def ask_repeats(version: Version, *, times: int, by: Any) -> None:
         with transaction.atomic():
             asked = Repeats.objects.create(version=version, times=times, asked_by=by)
             audit(by, "repeats asked for", f"version:{version.pk}", times=times)
-            transaction.on_commit(partial(repeat.delay, asked.pk), robust=True)
+            wake_on_commit(repeat, asked.pk)
     except IntegrityError as error:
         raise RepeatsOpen from error
 
@@ -203,4 +203,4 @@ def _wake() -> None:
     """Wake a worker for what waits; the reconciler does it anyway, a few seconds later."""
     from examples.tasks import check_waiting
 
-    transaction.on_commit(check_waiting.delay, robust=True)
+    wake_on_commit(check_waiting)

@@ -11,6 +11,7 @@ from django.db.models import Count, Exists, IntegerField, OuterRef, ProtectedErr
 from django.db.models.functions import Coalesce
 
 from examples.models import AuditEntry, ReleaseItem, Version, audit
+from examples.waking import wake_on_commit
 from runner import builds, pruning
 from runner.environments.recipe import PYTHON, SUITE, recipes
 from runner.environments.suites import SUITES
@@ -58,7 +59,7 @@ def ask_suites() -> None:
 
     with transaction.atomic():
         builds.ask_suites()
-        _wake(look_at_mirror)
+        wake_on_commit(look_at_mirror)
 
 
 def ask_environment(*, name: str, python: str, packages: str, by: Any, wake: bool = True) -> Environment:
@@ -120,17 +121,8 @@ def _ask(environment: Environment, *, wake: bool = True) -> Build:
 
     build = builds.ask_build(environment)
     if wake:
-        _wake(build_environment, build.pk)
+        wake_on_commit(build_environment, build.pk)
     return build
-
-
-def _wake(task: Any, *arguments: int) -> None:
-    """Send the task when the transaction commits; a broker that is down is logged, and the row waits for the reconciler."""
-
-    def send() -> None:  # not a partial: Django logs it by its name
-        task.apply_async(arguments, retry=False)
-
-    transaction.on_commit(send, robust=True)
 
 
 def with_use(environments: QuerySet[Environment]) -> QuerySet[Environment]:
@@ -170,7 +162,7 @@ def remove_unused(names: Sequence[str], *, by: Any, wake: bool = True) -> list[s
             continue
         removed.append(environment.name)
     if removed and wake:
-        _wake(sweep_images)
+        wake_on_commit(sweep_images)
     return removed
 
 

@@ -9,6 +9,7 @@ from django.db.models import Max
 
 from examples.editing import Edit, Proposal, prepare
 from examples.models import Example, Version, audit
+from examples.waking import wake_on_commit
 
 
 class NothingChanged(Exception):
@@ -41,7 +42,7 @@ def propose_version(version: Version, edit: Edit, *, note: str, by: Any) -> Vers
             example.status = Example.Status.CANDIDATE
         example.save(update_fields=["current", "status"])
         audit(by, "version made", f"example:{example.pk}", number=made.number, note=made.note)
-        transaction.on_commit(check_waiting.delay, robust=True)
+        wake_on_commit(check_waiting)
     return made
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -15,6 +14,7 @@ from django.utils import timezone
 
 from examples.importing.store import BATCH, State, claim_report, store_stream
 from examples.models import Dataset, ImportReport
+from examples.waking import wake_on_commit
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def queue_import(upload: Upload, *, dataset: str, licence: str, dry_run: bool, b
             dry_run=dry_run,
             started_by=by,
         )
-        transaction.on_commit(partial(import_file.delay, report.pk), robust=True)
+        wake_on_commit(import_file, report.pk)
     return report
 
 

@@ -150,7 +150,9 @@ class TestChecksAgain:
         self, curator: User, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks
     ) -> None:
         asked: list[int] = []
-        monkeypatch.setattr("examples.tasks.repeat.delay", asked.append)
+        monkeypatch.setattr(
+            "examples.tasks.repeat.apply_async", lambda arguments, _named, **_how: asked.append(*arguments)
+        )
         version = make_version()
         with django_capture_on_commit_callbacks(execute=True):
             ask_repeats(version, times=90, by=curator)
