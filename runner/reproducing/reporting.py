@@ -10,7 +10,7 @@ from runner.reproducing.base import Format, Known
 from runner.reproducing.running import Result
 from runner.sandbox.base import Limits
 
-LINE = "{:42}{:>9}{:>9}  {:24}{:18}{}"
+LINE = "{:42}{:>9}{:>9}  {:32}{:18}{}"
 
 
 @dataclass(frozen=True)
