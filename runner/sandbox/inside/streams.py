@@ -63,7 +63,11 @@ class Rows:
         return self.key
 
     def feed(self, data: bytes) -> list[Facts]:
-        """Return the authentic rows that end in this piece of the stream."""
+        """Return the authentic rows that end in this piece of the stream, however long it is."""
+        pieces = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]
+        return [row for piece in pieces for row in self._rows(piece)]
+
+    def _rows(self, data: bytes) -> list[Facts]:
         self.total += len(data)
         self.lines += data.count(b"\n")
         if self.total > ROW_STREAM_BYTES or self.lines > ROW_STREAM_LINES:

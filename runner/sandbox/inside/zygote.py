@@ -131,7 +131,7 @@ class Turn:
             self._rows()
         if not self.ended:
             self.broken |= self.clock.passed()
-        if self.printed > HARD_OUTPUT or self.rows_total > ROW_STREAM_BYTES:
+        if self.printed > HARD_OUTPUT:
             self.broken.add("output")
 
     def _before(self) -> None:
@@ -168,8 +168,12 @@ class Turn:
             self.poll.unregister(end)
 
     def _rows(self) -> None:
-        """Fetch what lies in the rows' pipe; its first byte says that the sheet was read."""
-        while self.rows_total <= ROW_STREAM_BYTES:
+        """Fetch what lies in the rows' pipe; its first byte says that the sheet was read.
+
+        What is too much is thrown away, as in every mode: so much at a time that a flood cannot hold us here.
+        """
+        thrown = 0
+        while thrown < ROW_STREAM_BYTES:
             if self.rows_held == ROWS_ROOM:
                 self._hand_on_rows()
             try:
@@ -180,8 +184,12 @@ class Turn:
                 self._unwatch(self.rows)
                 break
             self.read = self.read or self.zygote.held[:1] == READ
-            self.rows_held += count
             self.rows_total += count
+            if self.rows_total <= ROW_STREAM_BYTES:
+                self.rows_held += count
+            else:
+                self.zygote.view[self.rows_held : self.rows_held + count] = bytes(count)
+                thrown += count
 
     def _hand_on_rows(self) -> None:
         self.zygote.hand_on(KIND_ROWS, self.zygote.view[: self.rows_held])

@@ -133,7 +133,10 @@ class Reporter:
         self, test: str, error: BaseException | None, *, milliseconds: float, line: int | None = None
     ) -> None:
         """Write the completion record of a test function, for its normal end or for what ended it."""
-        outcome = "PASSED" if error is None else "EARLY_EXIT" if isinstance(error, SystemExit) else "FAILED"
+        left = issubclass(
+            type(error), SystemExit
+        )  # an object may claim to be of another class, not to be of another type
+        outcome = "PASSED" if error is None else "EARLY_EXIT" if left else "FAILED"
         message = described(error) if error is not None and self.revealed else ""
         # Whether confinement may be the reason: then a sample is run again where it is closed in less tightly.
         denied = {"denied": True} if issubclass(type(error), PermissionError) else {}
