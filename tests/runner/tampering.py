@@ -158,7 +158,7 @@ TRACE = """
 import sys
 def tracer(frame, event, arg):
     for name, value in list(frame.f_locals.items()):
-        if name in ("value", "said", "left"):
+        if name == "value" and frame.f_code.co_name == "tells":
             frame.f_locals[name] = 2
     return tracer
 sys.settrace(tracer)
