@@ -165,7 +165,10 @@ def _places(environment: Environment, options: dict[str, Any]) -> Iterator[Place
         boxes.keep_warm()
         place = Stored(environment, options["store"])
         said = f"as executions of the queue {place.queue}, scope {place.scope}; {options['at_once']} at once"
-        yield Places([place] * options["at_once"], place, said)
+        try:
+            yield Places([place] * options["at_once"], place, said)
+        finally:
+            boxes.lines().close_idle(seconds=0)
         return
     image = environment.image_digest
     mode = modes.chain(image)[0] if options["mode"] == modes.AUTO else options["mode"]
