@@ -5,6 +5,7 @@ What holds them in is tried in boxes by `make drill ARGS=languages`.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import shutil
@@ -76,8 +77,10 @@ def _become(name: str, job: Job, key: bytes, rows: int, tests: int) -> None:
         null = os.open(os.devnull, os.O_RDWR)
         for end in (0, 1, 2):
             os.dup2(null, end)
-        rows, tests = os.dup2(rows, 40), os.dup2(tests, 41)
-        os.closerange(3, 40)
+        rows, tests = (fcntl.fcntl(end, fcntl.F_DUPFD, 500) for end in (rows, tests))
+        os.closerange(3, rows)
+        # A long session has many open, and among them our own end of the tests.
+        os.closerange(tests + 1, 4096)
         child = javascript_child if name == "javascript" else cpp_child
         child.play(
             {"program": job.program, "revealed": job.revealed, "watch_network": False}, key, rows, tests
