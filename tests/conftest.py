@@ -26,6 +26,15 @@ __all__ = [
 ]
 
 PASSWORD = "correct horse battery"
+# Of the tests that drive Chromium, those in which somebody works on an example: about half of their time.
+WORKING = {
+    "test_walk",
+    "test_workspace",
+    "test_limits",
+    "test_blind_workspace",
+    "test_narrow",
+    "test_second_factor",
+}
 
 
 @pytest.fixture
@@ -59,21 +68,20 @@ def reader(db: None) -> User:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests that use the engine in one process, and those that drive Chromium in one (`--dist loadgroup`).
+    """Keep tests that use the engine in one process, and those that drive Chromium in two (`--dist loadgroup`).
 
     The first count containers and workers of this host, and come first, since they take longest. The second share a
     browser and its servers, and come last: Playwright leaves an event loop running in the process, in which no
-    coroutine of another test could be run.
+    coroutine of another test could be run. They are two groups, so that no process is idle at the end.
     """
     for item in items:
         if group := _group_of(item):
             item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: ("boxes", "", "browser").index(_group_of(item)))
+    items.sort(key=lambda item: ("boxes", "", "browser: work", "browser: pages").index(_group_of(item)))
 
 
 def _group_of(item: pytest.Item) -> str:
     """Return the group that a test shares a process with; a browser test may use containers as well."""
-    for marker, group in (("browser", "browser"), ("docker", "boxes")):
-        if item.get_closest_marker(marker):
-            return group
-    return ""
+    if item.get_closest_marker("browser"):
+        return "browser: work" if item.path.stem in WORKING else "browser: pages"
+    return "boxes" if item.get_closest_marker("docker") else ""
