@@ -132,6 +132,11 @@ def test_rows_arrive_one_by_one_and_errors_are_marked_at_the_editors_line(
     page.keyboard.press("Control+Enter")
     expect(page.locator(".tests li.bad")).to_contain_text("NameError", timeout=20_000)
     expect(page.locator("code-editor#solution .cm-notes")).to_contain_text("line 3")
+    # The same once more: running clears the marks, and its outcome brings them back.
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#execution")).to_have_attribute("data-runs", "3", timeout=20_000)
+    expect(page.locator("#execution")).to_have_attribute("data-running", "false", timeout=20_000)
+    expect(page.locator("code-editor#solution .cm-notes")).to_contain_text("line 3")
     write(page, "def step(number: int) -> int\n    return 1\n")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("The code could not be loaded")).to_be_visible(timeout=20_000)
