@@ -53,7 +53,7 @@ def main() -> int:
         attempts = [make_attempt(name) for name in ("ann", "ben")]
         before = {module: served.cpu_ms(module) for module in PROCESSES}
         found = measured(served, attempts, times)
-        table = Table(f"Latency: a trivial solution, warm, {served.stores}, one web and one worker process")
+        table = Table(f"Latency: a trivial solution, warm, {served.stores}, web processes and a worker")
         table.add(BROWSER, found.pop(BROWSER), p50=30, p95=80)
         for name, values in found.items():
             table.add(name, values)
