@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -380,7 +381,7 @@ def problem_of(
     return ("expected", f"{missing[0]!r} is no test in the segments") if missing else None
 
 
-class BracedWays:
+class BracedWays(ABC):
     """The ways of a language with braces; a language names itself, its dialect and its libraries."""
 
     name: str
@@ -388,13 +389,13 @@ class BracedWays:
     dialect: Dialect
     editable = False
 
+    @abstractmethod
     def libraries(self, text: str) -> tuple[str, ...]:
         """Return what a text imports, sorted."""
-        raise NotImplementedError
 
+    @abstractmethod
     def is_built_in(self, library: str) -> bool:
         """Return whether the language brings a library itself."""
-        raise NotImplementedError
 
     def opening(self, context: str, gap: int) -> Opening:
         """Return the context's structure. Raises MaskingError."""

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from urllib.parse import unquote, urlsplit
 
 from packaging.markers import default_environment
@@ -51,7 +51,7 @@ class Target:
         """Return whether a requirement's condition holds there, for one of the extras or without any."""
         if requirement.marker is None:
             return True
-        facts: dict[str, str] = {**default_environment()}  # type: ignore[dict-item] # a TypedDict of texts
+        facts = dict(cast("dict[str, str]", default_environment()))  # a TypedDict of texts only
         facts |= {"python_version": self.minor, "python_full_version": self.python}
         facts |= {"implementation_version": self.python}
         return any(requirement.marker.evaluate({**facts, "extra": extra}) for extra in ("", *extras))

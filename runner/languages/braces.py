@@ -29,10 +29,27 @@ DIRECTIVE = re.compile(r"[ \t]*#(?:\\\r?\n|/\*.*?\*/|[^\n])*", re.DOTALL)
 REGEX = re.compile(r"/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+/\w*")
 MARK = re.compile(r"=>|::|->|\+\+|--|\.\.\.|.", re.DOTALL)
 # Behind these words a slash begins a regular expression.
-EXPECTING = frozenset("return typeof case in of delete void throw new else do await yield instanceof".split())  # noqa: SIM905
+EXPECTING = frozenset(
+    {
+        "return",
+        "typeof",
+        "case",
+        "in",
+        "of",
+        "delete",
+        "void",
+        "throw",
+        "new",
+        "else",
+        "do",
+        "await",
+        "yield",
+        "instanceof",
+    }
+)
 # What goes on with the statement before it, though a line ends or a block closes there.
-CONTINUING = frozenset("else catch finally while instanceof in of".split())  # noqa: SIM905
-CONTROL = frozenset("if for while switch with catch try do else finally".split())  # noqa: SIM905
+CONTINUING = frozenset({"else", "catch", "finally", "while", "instanceof", "in", "of"})
+CONTROL = frozenset({"if", "for", "while", "switch", "with", "catch", "try", "do", "else", "finally"})
 
 
 class SourceBroken(ValueError):
@@ -125,9 +142,10 @@ def _next(text: str, at: int, dialect: Dialect, last: Token | None, fresh: bool)
         return "text", regex.end()
     if text[at] in QUOTED and (quoted := QUOTED[text[at]].match(text, at)):
         return "text", quoted.end()
-    for kind, pattern in (("number", NUMBER), ("word", WORD)):
-        if match := pattern.match(text, at):
-            return kind, match.end()  # type: ignore[return-value]
+    if number := NUMBER.match(text, at):
+        return "number", number.end()
+    if word := WORD.match(text, at):
+        return "word", word.end()
     mark = MARK.match(text, at)
     return "mark", mark.end() if mark else at + 1
 

@@ -17,7 +17,7 @@ import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from runner.comparing import Approx, Close, Comparator, Exact, Truth
 from runner.languages.python.datastyle import DataStyle, as_assert, asserting_call, data_style
@@ -331,7 +331,7 @@ def _hint(comparator: Comparator) -> list[ast.expr]:
     return [ast.Constant(part) for part in (key, bits, hint(comparator.form, key, bits))]
 
 
-def node_of(value: object) -> ast.expr:
+def node_of(value: Any) -> ast.expr:
     """Return the expression of a literal."""
     if isinstance(value, (list, tuple)):
         items = [node_of(item) for item in value]
@@ -340,7 +340,7 @@ def node_of(value: object) -> ast.expr:
         return ast.Dict([node_of(key) for key in value], [node_of(item) for item in value.values()])
     if isinstance(value, (set, frozenset)):
         return ast.Set([node_of(item) for item in value])
-    return ast.Constant(value)  # type: ignore[arg-type]
+    return ast.Constant(value)
 
 
 def _certain(body: list[ast.stmt]) -> Iterable[ast.stmt]:

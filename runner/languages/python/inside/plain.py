@@ -37,7 +37,7 @@ _mro = type.__dict__["__mro__"].__get__
 _members = type.__dict__["__dict__"].__get__
 _name = type.__dict__["__name__"].__get__
 _real, _imaginary = complex.__dict__["real"].__get__, complex.__dict__["imag"].__get__
-_keys: type = type({}.keys())
+_keys = type(dict[object, object]().keys())
 _infinite = float("inf")
 _NUMPY = {"bool", "bool_", "str_", "bytes_", "float64", "complex128", "longlong", "ulonglong"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
@@ -227,7 +227,7 @@ _KINDS: list[tuple[type, Callable[[Any], str] | _Container]] = [
     (tuple, _Container("(", ")", tuple.__iter__, ordered=True)),
     (set, _Container("{", "}", set.__iter__, ordered=False)),
     (frozenset, _Container("{", "}", frozenset.__iter__, ordered=False)),
-    (_keys, _Container("{", "}", _keys.__iter__, ordered=False)),  # type: ignore[attr-defined]
+    (_keys, _Container("{", "}", _keys.__iter__, ordered=False)),
     *((kind, _MAPPING) for kind in (dict, OrderedDict, Counter)),
     *((kind, _nothing) for kind in (object, range, deque, date, datetime, time, timedelta, type(len))),
 ]
