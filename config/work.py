@@ -17,7 +17,7 @@ from typing import Any
 import django
 from celery import Celery
 from celery.worker import state
-from django.db import DatabaseError, connections
+from django.db import DatabaseError, connection, connections
 from kombu.asynchronous import set_event_loop
 
 from config.celery import QUEUES, lane
@@ -78,9 +78,8 @@ def _keep_connections() -> None:
     Postgres has a pool, which is no place for connections that are kept. Web requests have threads of their own, so
     there nothing could be kept.
     """
-    stored = connections.settings["default"]
-    if stored["ENGINE"].endswith("sqlite3"):
-        stored["CONN_MAX_AGE"] = None
+    if connection.vendor == "sqlite":
+        connections.settings["default"]["CONN_MAX_AGE"] = None
 
 
 def _wake_bulk_work() -> None:

@@ -191,7 +191,10 @@ def migrated_postgres(postgres_url: str, django_db_setup: None, django_db_blocke
     from django.core.management import call_command
     from django.db import connections
 
-    stored = {**environ.Env.db_url_config(postgres_url), "OPTIONS": {"pool": {"min_size": 1, "max_size": 30}}}
+    from config.settings import POSTGRES
+
+    options = {**POSTGRES["OPTIONS"], "pool": {"min_size": 1, "max_size": 30}}
+    stored = {**environ.Env.db_url_config(postgres_url), **POSTGRES, "OPTIONS": options}
     with django_db_blocker.unblock(), _default_database(stored) as settings:
         call_command("migrate", verbosity=0, interactive=False)
         # knox makes its own token table although ours replaces it; Django forgets it when it empties the rest.

@@ -15,7 +15,7 @@ from config.settings import *  # noqa: E402, F403 - the product's own settings a
 from config.settings import DATABASES, STATIC_ROOT, STORAGES  # noqa: E402
 
 # A file, not SQLite's shared memory: threads and child processes of a test see the same database and the same locks.
-if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+if DATABASES["default"]["ENGINE"] == "config.sqlite":
     DATABASES["default"]["TEST"] = {"NAME": str(Path(_ROOM.name) / "test.sqlite3")}
 
 STATIC_ROOT.mkdir()
