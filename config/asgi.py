@@ -24,6 +24,9 @@ from django.urls import reverse  # noqa: E402 - see above
 from annotation.routing import websocket_urlpatterns  # noqa: E402 - see above
 from config.bodies import BodyLimit  # noqa: E402 - see above
 from config.pages import PageHandler  # noqa: E402 - see above
+from config.readiness import get_ready  # noqa: E402 - see above
+
+get_ready()
 
 application = ProtocolTypeRouter(
     {

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIHandler
@@ -14,6 +14,7 @@ from django.db import connections
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
+from config.bodies import Receive, Send
 from runner import events
 
 Owner = TypeVar("Owner")
@@ -21,7 +22,7 @@ Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
 
 # Pages compute more than they wait, and only one thread computes at a time: more of them would take turns, not work.
-THREADS = 8
+THREADS = 4
 _threads = ThreadPoolExecutor(THREADS, thread_name_prefix="page")
 
 
@@ -29,8 +30,15 @@ class PageHandler(ASGIHandler):
     """Django's handler for views that all are functions without `await`.
 
     Django's own makes a thread and a connection for every request, and passes between thread and event loop at each
-    change of kind: 24 ms of processor time a request where this needs 15 (docs/decisions/page-threads.md).
+    change of kind: 24 ms of processor time a request where this needs 13 (docs/decisions/page-threads.md).
     """
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        """Answer a request; the signals of its start and end come in one thread that all requests share.
+
+        For those few microseconds Django would start and join a thread: an eighth of what a request costs.
+        """
+        await self.handle(scope, receive, send)
 
     def load_middleware(self, is_async: bool = False) -> None:  # noqa: ARG002 - Django's signature; it asks for True
         """Let all middleware run in the view's thread."""
@@ -45,7 +53,7 @@ class PageHandler(ASGIHandler):
         try:
             return self.get_response(request)
         finally:
-            _give_back_connections()
+            _keep_sound_connections()
 
 
 def in_page_thread(
@@ -61,13 +69,17 @@ def in_page_thread(
         try:
             return method(self, *args, **named)
         finally:
-            _give_back_connections()
+            _keep_sound_connections()
 
     return sync_to_async(run, thread_sensitive=False, executor=_threads)
 
 
-def _give_back_connections() -> None:
-    """Return this thread's connections to their pool; one to SQLite stays open unless an error has occurred on it."""
+def _keep_sound_connections() -> None:
+    """Close those of this thread's connections that an error has left unusable; the next request looks at the others.
+
+    One to SQLite cannot go away, and has no look taken at it.
+    """
     for connection in connections.all(initialized_only=True):
-        if connection.vendor != "sqlite" or connection.errors_occurred:
+        if connection.errors_occurred:
             connection.close_if_unusable_or_obsolete()
+        connection.health_check_done = False  # type: ignore[attr-defined] # the stubs lack it

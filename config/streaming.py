@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
+from django.db import connections
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
@@ -24,10 +26,10 @@ def stream(
 ) -> StreamingHttpResponse:
     """Return a response that sends the chunks as they are made; `filename` lets the browser save it.
 
-    Django reads a plain iterator to its end before it sends anything under ASGI, so there it is read step by step in
-    the request's own thread. A known hash becomes the ETag.
+    Django reads a plain iterator to its end before it sends anything under ASGI, so there it is read step by step in a
+    thread of its own, with a connection of its own. A known hash becomes the ETag.
     """
-    pieces = filter(None, chunks)  # an empty chunk could end the body
+    pieces = (chunk for chunk in chunks if chunk)  # an empty one could end the body
     body = _stepwise(pieces) if isinstance(request, ASGIRequest) else pieces
     response = StreamingHttpResponse(body, content_type=content_type)
     if filename:
@@ -41,10 +43,23 @@ def stream(
 
 
 async def _stepwise(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
-    while (chunk := await sync_to_async(_taken, thread_sensitive=True)(chunks)) is not None:
-        yield chunk
+    own = ThreadPoolExecutor(1, thread_name_prefix="stream")
+
+    async def there(step: Callable[[], bytes | None]) -> bytes | None:
+        return await sync_to_async(step, thread_sensitive=False, executor=own)()
+
+    try:
+        # StopIteration cannot leave a thread
+        while (chunk := await there(lambda: next(chunks, None))) is not None:
+            yield chunk
+    finally:
+        # Also where the reader has gone: nobody waits for the thread, which ends when it has tidied up.
+        own.submit(_end, chunks)
+        own.shutdown(wait=False)
 
 
-def _taken(chunks: Iterator[bytes]) -> bytes | None:
-    """Return the next chunk, None at the end: StopIteration cannot leave a thread."""
-    return next(chunks, None)
+def _end(chunks: Iterator[bytes]) -> None:
+    """Leave the thread of a stream with nothing open."""
+    if isinstance(chunks, Generator):
+        chunks.close()
+    connections.close_all()
