@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
+from threading import Lock
 
 from django.db import IntegrityError, transaction
 
@@ -14,7 +16,9 @@ from annotation.leases import LEASE, hold, lease_of, release_attempts
 from annotation.models import Attempt, Slot, SlotQuerySet, Study, StudyPerson, User
 from annotation.plan import plan
 
-ROUNDS = 5
+FIRST_LOOK = 16
+
+_planning = Lock()
 
 
 class Reason(StrEnum):
@@ -47,17 +51,15 @@ def take_slot(study: Study, person: User, now: datetime) -> Attempt | NothingToT
         return NothingToTake(Reason.NOT_OPEN)
     if not StudyPerson.objects.filter(study=study, person=person, active=True).exists():
         return NothingToTake(Reason.NOT_TAKING_PART)
-    for _ in range(ROUNDS):
-        if attempt := _held_attempt(study, person, now):
+    tried: set[int] = set()
+    while (attempt := _held_attempt(study, person, now)) is None:
+        slot = _first_slot(study, person, now, but=tried)
+        if slot is None:
+            return why_nothing(study, person, now)
+        if attempt := _take(slot, person, now):
             return attempt
-        candidates = _candidates(study, person, now)
-        if not candidates:
-            break
-        for pk in candidates:
-            slot = Slot.objects.get(pk=pk)
-            if attempt := _take(slot, person, now):
-                return attempt
-    return why_nothing(study, person, now)
+        tried.add(slot.pk)
+    return attempt
 
 
 def why_nothing(study: Study, person: User, now: datetime) -> NothingToTake:
@@ -98,22 +100,37 @@ def _open_slots(study: Study, person: User, now: datetime) -> SlotQuerySet:
     return Slot.objects.filter(study=study).takeable(now).exclude(version__in=had)
 
 
-def _candidates(study: Study, person: User, now: datetime) -> list[int]:
-    """Return the slots to try, in the person's order, and of one version free ones before those whose lease is over."""
-    slots = _open_slots(study, person, now).values_list("version", "state", "number", "pk")
-    rank = {version: at for at, version in enumerate(order_for(study, person))}
-    ordered = sorted(
-        (rank[version], state != Slot.State.FREE, number, pk) for version, state, number, pk in slots
-    )
-    return [pk for *_, pk in ordered]
+def _first_slot(study: Study, person: User, now: datetime, *, but: set[int]) -> Slot | None:
+    """Return the first slot in the person's order, of one version a free one before one whose lease is over."""
+    had = set(Slot.objects.filter(study=study, annotator=person).values_list("version", flat=True))
+    order = [version for version in order_for(study, person) if version not in had]
+    rank = {version: at for at, version in enumerate(order)}
+    for versions in _growing(order):
+        slots = Slot.objects.filter(study=study, version__in=versions).takeable(now).exclude(pk__in=but)
+        found = min(
+            slots,
+            key=lambda slot: (rank[slot.version_id], slot.state != Slot.State.FREE, slot.number),
+            default=None,
+        )
+        if found is not None:
+            return found
+    return None
+
+
+def _growing(order: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield the order in pieces, each four times as long as the one before: most people find a slot in the first."""
+    start, length = 0, FIRST_LOOK
+    while start < len(order):
+        yield order[start : start + length]
+        start, length = start + length, 4 * length
 
 
 def order_for(study: Study, person: User) -> tuple[int, ...]:
     """Return the study's versions in the order in which the person is offered them."""
     versions = study.slots.order_by("version").values_list("version", flat=True).distinct()
-    people = list(study.people.order_by("pk").values_list("person", flat=True))
-    until = people.index(person.pk) + 1
-    return _planned(tuple(versions), tuple(people[:until]), study.solvers, study.seed)[person.pk]
+    people = study.people.order_by("pk").values_list("person", flat=True)
+    with _planning:  # at the start of a study many come at once: one plans, and the others find the plan
+        return _planned(tuple(versions), tuple(people), study.solvers, study.seed)[person.pk]
 
 
 @lru_cache(maxsize=64)
