@@ -16,6 +16,7 @@ from pathlib import Path
 import docker
 import docker.errors
 import requests
+import structlog
 
 from runner.sandbox.base import HostUnfit, ImageAbsent, NotBegun, NotStarted, SandboxUnavailable
 from runner.sandbox.settings import LABEL, BoxSettings, create_options
@@ -27,6 +28,8 @@ STUCK_SECONDS = 2 * CALL_SECONDS + START_SECONDS
 POOL_LIFE_SECONDS = 24 * 3600
 NO_ROOM = "no space left on device"
 OWNER_LABEL, KEEPER_LABEL, DEADLINE_LABEL = f"{LABEL}.owner", f"{LABEL}.keeper", f"{LABEL}.deadline"
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -134,12 +137,20 @@ class Engine:
     def start(
         self, settings: BoxSettings, *, keeper: str, name: str = "", life_seconds: float = POOL_LIFE_SECONDS
     ) -> Box:
-        """Create and start a box and wait until its supervisor is ready. Raises NotBegun.
+        """Create and start a box and wait until its supervisor is ready; one that ends before is followed by another.
 
-        `keeper` is the sandbox that answers for the box; `life_seconds` is when the reaper may take it.
+        `keeper` is the sandbox that answers for the box; `life_seconds` is when the reaper may take it. Raises
+        HostUnfit at once, and NotStarted where the second does not come up either.
         """
+        name = name or f"benchwright-{secrets.token_hex(8)}"
         try:
-            return self._start(settings, keeper, name or f"benchwright-{secrets.token_hex(8)}", life_seconds)
+            return self._start(settings, keeper, name, life_seconds)
+        except NotBegun:
+            raise
+        except SandboxUnavailable as error:
+            log.warning("engine.box_did_not_start", image=settings.image, reason=str(error))
+        try:
+            return self._start(settings, keeper, name, life_seconds)
         except NotBegun:
             raise
         except SandboxUnavailable as error:
@@ -155,11 +166,14 @@ class Engine:
                 stream = self._attach(box_id)
                 self.api.start(box_id)
             ready = self._ready(stream)
-        except SandboxUnavailable:
+        except SandboxUnavailable as error:
+            how = self._how_it_ended(box_id)
             if stream is not None:
                 stream.close()
             self.remove(box_id)
-            raise
+            if isinstance(error, NotBegun) or not how:
+                raise
+            raise SandboxUnavailable(f"{error} {how}") from error
         facts = {key: str(value) for key, value in ready.items() if key != "kind"}
         return Box(box_id, name, settings, stream, host | facts, time.monotonic())
 
@@ -181,6 +195,14 @@ class Engine:
             return stream.receive(until=time.monotonic() + START_SECONDS)
         except StreamTimeout:
             raise SandboxUnavailable(f"The box was not ready within {START_SECONDS:.0f} s.") from None
+
+    def _how_it_ended(self, box_id: str) -> str:
+        """Return what the engine says of the end of a box that should be running; "" where it says nothing."""
+        with suppress(SandboxUnavailable), plainly("Asking how a box ended"):
+            state = self.api.inspect_container(box_id)["State"]
+            memory = ", killed for memory" if state["OOMKilled"] else ""
+            return f"It is {state['Status']}, exit code {state['ExitCode']}{memory}. {state['Error']}".strip()
+        return ""
 
     def rename(self, box: Box, name: str) -> None:
         """Give a running box another name; nothing happens when it has ended meanwhile."""
