@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # make test: set up what the tests need, then run everything. The last line is pytest's own; exit 1 where anything failed.
+# Coverage is asked for by itself (make coverage), since it doubles the time of every test that computes.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . scripts/say.sh
@@ -50,7 +51,7 @@ if [ ${#failed[@]} -gt 0 ]; then complain "Failed before pytest: ${failed[*]}"; 
 
 # Two cores are shared by containers, Chromium and the tests: two processes, and what measures or fills the pool is
 # kept together in one of them (loadgroup).
-pytest -n "${TEST_PROCESSES:-2}" --dist loadgroup --cov --cov-report=term:skip-covered "$@"
+pytest -n "${TEST_PROCESSES:-2}" --dist loadgroup "$@"
 status=$?
 [ ${#failed[@]} -eq 0 ] || exit 1
 exit $status

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
+from zlib import crc32
 
 from django.urls import Resolver404, resolve
 from playwright.sync_api import Page
@@ -44,9 +45,12 @@ class Eye:
         return page
 
     def look(self, page: Page, name: str, *, whole: bool = True, axe: bool = True) -> None:
-        """Look at the page as it stands; `whole` pictures all of it, else only the window, where that is wide."""
+        """Look at the page as it stands; `whole` pictures all of it, else only the window, where that is wide.
+
+        In both appearances where pictures are wanted; else in one of them, always the same for a name.
+        """
         page.wait_for_load_state()
-        for scheme in SCHEMES:
+        for scheme in SCHEMES if self.folder else (SCHEMES[crc32(name.encode()) % 2],):
             page.emulate_media(color_scheme=scheme)
             for width in (NARROW, WIDE):
                 page.set_viewport_size({"width": width, "height": HEIGHT})

@@ -8,7 +8,10 @@ from playwright.sync_api import Page, expect
 
 from annotation import beats, limits
 from annotation.models import Attempt, Draft
+from annotation.runs import run_scratch
+from tests.annotation.factories import finish
 from tests.browser.test_workspace import opened, text_of, write
+from tests.services import wait_until
 
 __all__ = ["opened"]
 
@@ -18,11 +21,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 def test_a_window_that_is_still_open_saves_nothing_off_the_clock_and_loses_nothing(
     page: Page, opened: Attempt
 ) -> None:
-    expect(page.locator("#clock")).to_be_visible()
+    wait_until(opened.beats.exists, "the first beat")
+    page.route("**/beat/", lambda route: route.abort())  # the window hears of the pause by saving
     beats.pause(opened, now=timezone.now())
     write(page, "off the clock")
     expect(page.locator("#save")).to_contain_text("clock is stopped")
     assert not opened.drafts.exists()
+    page.unroute("**/beat/")
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # it beats, and hears of the pause
     expect(page.get_by_role("button", name="Go on")).to_be_visible()
     page.get_by_role("button", name="Go on").click()
@@ -53,13 +58,6 @@ def test_a_text_that_cannot_be_kept_is_no_end(page: Page, opened: Attempt) -> No
 
 def test_a_run_that_is_one_too_many_is_refused_on_the_panel(page: Page, opened: Attempt) -> None:
     for at in range(limits.RUNS_PER_MINUTE):
-        page.request.post(
-            page.url + "scratch/",
-            form={"function": "x", "module": "", "snippet": "1", "key": f"k{at}"},
-            headers={
-                "X-CSRFToken": page.locator("[name=csrfmiddlewaretoken]").first.input_value(),
-                "Referer": page.url,
-            },
-        )
+        finish(run_scratch(opened, function="x", module="", snippet="1", key=f"k{at}", now=timezone.now()))
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("alert")).to_contain_text("runs in a minute are the most. Run again in")

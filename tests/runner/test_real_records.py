@@ -61,8 +61,9 @@ def test_the_vacuous_record_passes_with_an_empty_body(warm: Pool, science: Built
     assert judgement.outcome is Outcome.PASSED
 
 
-def test_all_164_humaneval_references_pass(pool: Pool, plain: BuiltImage) -> None:
-    problems = [json.loads(line) for line in gzip.decompress(HUMANEVAL.read_bytes()).splitlines()]
+def test_every_fourth_humaneval_reference_passes(pool: Pool, plain: BuiltImage) -> None:
+    """`make drill ARGS=humaneval` runs all of the 164."""
+    problems = [json.loads(line) for line in gzip.decompress(HUMANEVAL.read_bytes()).splitlines()][::4]
     jobs = [
         Job(
             problem["prompt"] + problem["canonical_solution"],
@@ -76,4 +77,4 @@ def test_all_164_humaneval_references_pass(pool: Pool, plain: BuiltImage) -> Non
     with ThreadPoolExecutor(3) as threads:
         found = list(threads.map(lambda job: verdict(pool, plain.digest, job), jobs))
     failed = [p["task_id"] for p, j in zip(problems, found, strict=True) if j.outcome is not Outcome.PASSED]
-    assert (len(problems), failed) == (164, [])
+    assert (len(problems), failed) == (41, [])
