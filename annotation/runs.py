@@ -12,6 +12,7 @@ from django.db.models import Max
 from annotation.attempts import AttemptOver, Refused, settle, submissions_of
 from annotation.beats import is_paused
 from annotation.drafts import refuse_unfit
+from annotation.limits import refuse_run
 from annotation.models import Attempt, Run, Study
 from examples.assembly import Answer, Assembled, Origin
 from examples.jobs import full_job, scratch_job, visible_job, visible_of
@@ -77,6 +78,8 @@ def _start(
         _refuse_if_over(locked)
         if kind == Run.Kind.SUBMISSION:
             _refuse_if_lost(locked)
+        else:
+            refuse_run(locked, key=key, now=now)
         return Run.objects.create(
             attempt=locked,
             kind=kind,

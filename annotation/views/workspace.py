@@ -17,7 +17,7 @@ from annotation import beats, runs
 from annotation.attempts import AttemptOver, Refused, give_up
 from annotation.drafts import ClockStopped, DraftConflict, current_draft, save_draft
 from annotation.forms.verdict import GiveUpForm
-from annotation.limits import TooMany, refuse_run
+from annotation.limits import TooMany
 from annotation.models import Attempt, Draft, Run
 from annotation.panel import panel_of
 from annotation.workspace import context_view, own_attempts, with_example
@@ -148,36 +148,29 @@ def _saved(stored: Draft) -> dict[str, Any]:
 @login_required
 def run(request: HttpRequest, pk: int) -> HttpResponse:
     """Run the visible tests on the code of this request."""
-    return _start(request, pk, runs.run_visible, on_demand=True)
+    return _start(request, pk, runs.run_visible)
 
 
 @require_POST
 @login_required
 def scratch(request: HttpRequest, pk: int) -> HttpResponse:
     """Run the annotator's own snippet behind the code of this request."""
-    return _start(request, pk, runs.run_scratch, on_demand=True, snippet=request.POST.get("snippet", ""))
+    return _start(request, pk, runs.run_scratch, snippet=request.POST.get("snippet", ""))
 
 
 @require_POST
 @login_required
 def submit(request: HttpRequest, pk: int) -> HttpResponse:
     """Submit the code of this request, for the record."""
-    return _start(request, pk, runs.submit, on_demand=False)
+    return _start(request, pk, runs.submit)
 
 
-def _start(
-    request: HttpRequest, pk: int, start: Callable[..., Run], *, on_demand: bool, **more: str
-) -> HttpResponse:
-    """Keep the code as a draft where nothing speaks against it, start the run, and show the panel.
-
-    Runs on demand are limited; submissions are few by the study's protocol.
-    """
+def _start(request: HttpRequest, pk: int, start: Callable[..., Run], **more: str) -> HttpResponse:
+    """Keep the code as a draft where nothing speaks against it, start the run, and show the panel."""
     attempt = attempt_or_404(request, pk)
     _keep(request, attempt)
     key, now = request.POST.get("key", "")[:64] or str(uuid4()), timezone.now()
     try:
-        if on_demand:
-            refuse_run(attempt, key=key, now=now)
         start(attempt, **_code(request), **more, key=key, now=now)
     except AttemptOver as over:
         return _over(request, attempt, over)

@@ -25,6 +25,7 @@ from runner.sandbox.stream import BoxStream, Frame, StreamTimeout
 CALL_SECONDS = 20
 START_SECONDS = 30.0
 STUCK_SECONDS = 2 * CALL_SECONDS + START_SECONDS
+FORGET_SECONDS = 5.0
 POOL_LIFE_SECONDS = 24 * 3600
 NO_ROOM = "no space left on device"
 OWNER_LABEL, KEEPER_LABEL, DEADLINE_LABEL = f"{LABEL}.owner", f"{LABEL}.keeper", f"{LABEL}.deadline"
@@ -78,6 +79,10 @@ class Box:
     stream: BoxStream
     facts: dict[str, str]
     started: float
+
+
+def _any_name() -> str:
+    return f"benchwright-{secrets.token_hex(8)}"
 
 
 @contextmanager
@@ -142,15 +147,16 @@ class Engine:
         `keeper` is the sandbox that answers for the box; `life_seconds` is when the reaper may take it. Raises
         HostUnfit at once, and NotStarted where the second does not come up either.
         """
-        name = name or f"benchwright-{secrets.token_hex(8)}"
         try:
-            return self._start(settings, keeper, name, life_seconds)
+            return self._start(settings, keeper, name or _any_name(), life_seconds)
         except NotBegun:
             raise
         except SandboxUnavailable as error:
             log.warning("engine.box_did_not_start", image=settings.image, reason=str(error))
         try:
-            return self._start(settings, keeper, name, life_seconds)
+            with plainly("Waiting for the name of a box"):
+                self._wait_until_free(name)
+            return self._start(settings, keeper, name or _any_name(), life_seconds)
         except NotBegun:
             raise
         except SandboxUnavailable as error:
@@ -203,6 +209,16 @@ class Engine:
             memory = ", killed for memory" if state["OOMKilled"] else ""
             return f"It is {state['Status']}, exit code {state['ExitCode']}{memory}. {state['Error']}".strip()
         return ""
+
+    def _wait_until_free(self, name: str) -> None:
+        """Wait until the engine has forgotten the box of that name, which is being removed; at most a few seconds."""
+        until = time.monotonic() + FORGET_SECONDS
+        while name and time.monotonic() < until:
+            try:
+                self.api.inspect_container(name)
+            except docker.errors.NotFound:
+                return
+            time.sleep(0.02)
 
     def rename(self, box: Box, name: str) -> None:
         """Give a running box another name; nothing happens when it has ended meanwhile."""

@@ -33,9 +33,9 @@ def saved(attempt: Attempt, times: int, *, ago: timedelta = timedelta(0)) -> Non
     )
 
 
-def ran(attempt: Attempt, times: int, *, ago: timedelta = timedelta(0)) -> None:
+def ran(attempt: Attempt, times: int) -> None:
     for at in range(attempt.runs.count(), attempt.runs.count() + times):
-        finish(run_visible(attempt, function=WRONG, module="", key=f"r{at}", now=timezone.now() - ago))
+        finish(run_visible(attempt, function=WRONG, module="", key=f"r{at}", now=timezone.now()))
 
 
 def draft(attempt: Attempt, text: str, *, by: dict[str, str] = JSON, base: int | None = None):
@@ -130,9 +130,10 @@ def test_what_we_could_not_judge_is_not_reckoned_but_what_the_next_run_replaced_
 
 
 def test_of_one_attempt_only_so_many_runs_are_kept_and_submitting_goes_on(attempt, monkeypatch):
+    ran(attempt, 3)
+    attempt.runs.update(created_at=timezone.now() - timedelta(hours=1))
     monkeypatch.setattr(limits, "RUNS_PER_MINUTE", 2)
     monkeypatch.setattr(limits, "RUNS", 3)
-    ran(attempt, 3, ago=timedelta(hours=1))
     form = code(key="another")
     page = browser(attempt.annotator)
     assert "You can still submit" in page.post(reverse("run", args=[attempt.pk]), form).content.decode()

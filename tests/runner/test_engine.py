@@ -21,6 +21,7 @@ from runner.sandbox.base import Limits, SandboxUnavailable
 from runner.sandbox.engine import KEEPER_LABEL, Box, Engine, Owner, plainly
 from runner.sandbox.rows import plain_text, storable
 from runner.sandbox.settings import ACCOUNTS, BoxSettings, seccomp
+from runner.sandbox.stream import BoxStream, Frame
 
 KEEPER = f"test-{os.getpid()}"
 
@@ -130,6 +131,33 @@ def test_the_reaper_takes_what_a_crashed_run_left_in_any_state(engine: Engine, p
     assert engine.boxes(keeper) == []
     engine.dispose(engine.start(settings, keeper=keeper, name=name))
     engine.remove_all(keeper)
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("name", ["", "claim"])
+def test_a_box_that_ends_while_it_starts_is_followed_by_another(
+    engine: Engine, plain: BuiltImage, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    settings = BoxSettings.of(plain.digest, language("python"), 0, Limits.for_cpu(1))
+    name = name and f"{name}-{time.monotonic_ns()}"
+    ended: list[str] = []
+    get_ready = engine._ready
+
+    def killed_at_first(stream: BoxStream) -> Frame:
+        if not ended:
+            ended.extend(engine.boxes(KEEPER))
+            engine.api.kill(ended[0])
+        return get_ready(stream)
+
+    monkeypatch.setattr(engine, "_ready", killed_at_first)
+    box = engine.start(settings, keeper=KEEPER, name=name)
+    try:
+        assert ended
+        assert box.id not in ended
+        assert not name or box.name == name
+    finally:
+        engine.dispose(box)
+        engine.remove_all(KEEPER)
 
 
 @pytest.mark.docker
