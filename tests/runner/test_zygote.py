@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import select
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -12,6 +16,8 @@ from runner.environments.building import BuiltImage
 from runner.outcome import Measurement, Outcome, judge
 from runner.sandbox.base import Job, Limits, SandboxUnavailable
 from runner.sandbox.engine import Engine
+from runner.sandbox.inside.counting import Clock
+from runner.sandbox.inside.zygote import HEADER, Turn, Zygote
 from runner.sandbox.lines import Lines, Owner
 from runner.sandbox.pool import Pool
 from runner.sandbox.zygote import LANDLOCK, NAMESPACES, Kind, Line, Ran
@@ -358,6 +364,34 @@ def test_a_container_that_goes_costs_the_sample_it_was_at_and_no_other(line: Lin
     assert found.pop(0) is None
     assert sorted(found) == [1, 2, 3, 4, 5]
     assert all(each is not None and outcomes(each)[0] == "PASSED" for each in found.values())
+
+
+def test_a_stream_that_ends_as_the_sample_is_loaded_is_not_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The kernel names both at once, and the stream is drained and closed before the tests go out."""
+    rows, out, tests, listen = (os.pipe() for _ in range(4))
+    zygote = SimpleNamespace(listen=listen[0], held=bytearray(1 << 18), held_tests=bytearray(64))
+    zygote.view, zygote.piece = memoryview(zygote.held), memoryview(bytearray(64))
+    monkeypatch.setattr(Turn, "_deliver", lambda self: None)
+    turn = Turn(cast(Zygote, zygote), HEADER.pack(0, 0, 1, 1, False, False, bytes(32)))
+    turn.clock = cast(Clock, SimpleNamespace(patience=lambda: 1, passed=set))
+    turn.rows, turn.tests, turn.streams = rows[0], tests[1], {out[0]: b"o"}
+    turn.poll = select.poll()
+    for end in (rows[0], out[0]):
+        os.set_blocking(end, False)
+        turn.poll.register(end, select.POLLIN)
+    os.write(rows[1], turn.token)
+    os.close(out[1])
+    turn._wait()
+    assert turn.loaded
+    assert turn.streams == {}
+
+
+def test_objects_of_the_zygote_are_not_counted_where_the_interpreter_knows_how(line: Line) -> None:
+    sample = looks("import sys\nfound = [] if sys.getrefcount(sys.modules) > 1 << 31 else ['counted']\n")
+    (seen,) = measured(line, sample)
+    assert judge(seen, ("test_nothing",)).outcome is Outcome.PASSED
 
 
 def test_a_container_whose_worker_is_gone_ends_at_once_with_all_it_was_sent(

@@ -106,9 +106,13 @@ def _is_flat(row: Facts) -> bool:
 class Host:
     """The attached streams: framed JSON out, frames in."""
 
-    def say(self, kind: str, **facts: Any) -> None:
+    def framed(self, kind: str, **facts: Any) -> bytes:
+        """Return a frame as the host reads it."""
         body = json.dumps({"kind": kind, **facts}).encode()
-        data = memoryview(len(body).to_bytes(4, "big") + body)
+        return len(body).to_bytes(4, "big") + body
+
+    def say(self, kind: str, **facts: Any) -> None:
+        data = memoryview(self.framed(kind, **facts))
         while data:
             data = data[os.write(1, data) :]
 
@@ -133,10 +137,12 @@ class Host:
 class Pump:
     """Carries the tests from the host to the child, after a nonce of ours, without keeping a byte of them."""
 
-    def __init__(self, sink: int, length: int, nonce: bytes = b"") -> None:
+    def __init__(
+        self, sink: int, length: int, nonce: bytes = b"", *, buffer: bytearray | None = None
+    ) -> None:
         self.sink = sink
         self.left = length
-        self.buffer = bytearray(CHUNK)
+        self.buffer = bytearray(CHUNK) if buffer is None else buffer
         self.buffer[: len(nonce)] = nonce
         self.start, self.end = 0, len(nonce)
 
