@@ -25,8 +25,8 @@ LANDLOCK, NAMESPACES = "zygote", "zygote-userns"
 # Samples sent ahead, so that the container never waits for us.
 WINDOW = 3
 # After so many samples a container is replaced, so that nothing can gather in it.
-SAMPLES = 400
-SUCCESSOR_AT = 300
+SAMPLES = 1000
+SUCCESSOR_AT = 900
 LIFE_SECONDS = 3600.0
 TICK_SECONDS = 1.0
 # Of 1024: beside it interactive boxes get the processor whenever they want it.

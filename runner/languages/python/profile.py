@@ -11,7 +11,7 @@ from pathlib import Path
 from runner.languages.base import CanaryPlan, PlannedAssertion
 from runner.languages.python.canary import plan
 from runner.languages.python.instrument import Instrumented, instrument
-from runner.sandbox.base import Job
+from runner.sandbox.base import Job, Limits
 
 INSIDE = (
     "runner.sandbox.inside.counting",
@@ -39,8 +39,15 @@ for name, source in {sources!r}:
     module = sys.modules[name] = types.ModuleType(name)
     module.__builtins__ = dict(builtins.__dict__)
     exec(compile(source, "<" + name + ">", "exec"), module.__dict__)
-sys.modules[{serving!r}].serve(sys.modules[{child!r}].play{mode})
+{rehearsal}sys.modules[{serving!r}].serve(sys.modules[{child!r}].play{mode})
 """
+REHEARSAL = "sys.modules[{child!r}].rehearse({program!r}, {sheet!r})\n"
+REHEARSED = Job(
+    program="def one(x):\n    return [x, str(x)]\n",
+    tests="def test_one():\n    assert one(1) == [1, '1']\n    assert len(one(2)) == 2\n",
+    expected=("test_one",),
+    limits=Limits.for_cpu(1),
+)
 
 
 @dataclass(frozen=True)
@@ -124,4 +131,11 @@ def _bootstrap(mode: str = "") -> str:
         serving=ZYGOTE if mode else SUPERVISOR,
         child=INSIDE[-1],
         mode=f", {mode!r}" if mode else "",
+        rehearsal=_rehearsal() if mode else "",
     )
+
+
+def _rehearsal() -> str:
+    """Return what a zygote does once before its first sample."""
+    sheet = PythonProfile().prepare(REHEARSED).payload(REHEARSED.expected)
+    return REHEARSAL.format(child=INSIDE[-1], program=REHEARSED.program, sheet=sheet)

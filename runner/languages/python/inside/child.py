@@ -27,6 +27,7 @@ from runner.languages.python.inside.texts import (
 )
 
 Namespace = dict[str, Any]
+REHEARSALS = 30
 LOCATED = (ast.stmt, ast.expr, ast.excepthandler, ast.arg, ast.keyword, ast.alias, ast.pattern)
 
 
@@ -54,6 +55,23 @@ def play(job: dict[str, Any], key: bytes, rows: int, tests: int) -> None:
     reporter.renew(nonce, revealed=job["revealed"])
     watch.open()
     leave(run_tests(sheet, namespace, reporter))
+
+
+def rehearse(program: str, sheet: bytes) -> None:
+    """Do a few times, in the process that others will be forked from, what each of them does first.
+
+    The interpreter writes into code that it runs until it knows what to make of it, and a fork that writes to a page
+    copies it.
+    """
+    silent = os.open(os.devnull, os.O_WRONLY)
+    for _ in range(REHEARSALS):
+        reporter = Reporter(silent, bytes(32))
+        namespace: Namespace = {"__builtins__": sys.modules["builtins"]}
+        load(program, namespace)
+        reporter.say(loaded=True)
+        reporter.renew(bytes(32), revealed=False)
+        run_tests(sheet, namespace, reporter)
+    os.close(silent)
 
 
 def hide_ourselves() -> None:
