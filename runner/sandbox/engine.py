@@ -173,7 +173,7 @@ class Engine:
                 self.api.start(box_id)
             ready = self._ready(stream)
         except SandboxUnavailable as error:
-            how = self._how_it_ended(box_id)
+            how = self.how_it_ended(box_id)
             if stream is not None:
                 stream.close()
             self.remove(box_id)
@@ -202,7 +202,7 @@ class Engine:
         except StreamTimeout:
             raise SandboxUnavailable(f"The box was not ready within {START_SECONDS:.0f} s.") from None
 
-    def _how_it_ended(self, box_id: str) -> str:
+    def how_it_ended(self, box_id: str) -> str:
         """Return what the engine says of the end of a box that should be running; "" where it says nothing."""
         with suppress(SandboxUnavailable), plainly("Asking how a box ended"):
             state = self.api.inspect_container(box_id)["State"]

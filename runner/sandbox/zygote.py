@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol, cast, runtime_checkable
 
+import structlog
+
 from runner.languages import language
 from runner.outcome import Measurement
 from runner.sandbox.base import Job, SandboxUnavailable
@@ -31,6 +33,8 @@ LIFE_SECONDS = 3600.0
 TICK_SECONDS = 1.0
 # Of 1024: beside it interactive boxes get the processor whenever they want it.
 CPU_SHARES = 256
+
+log = structlog.get_logger(__name__)
 
 
 @runtime_checkable
@@ -177,8 +181,11 @@ class Line:
                 return
             try:
                 yield self._step(box)
-            except SandboxUnavailable:
+            except SandboxUnavailable as error:
                 head = self._flight.popleft()
+                log.warning(
+                    "zygote.lost", mode=self.mode, reason=str(error), ended=self.engine.how_it_ended(box.id)
+                )
                 self._drop()
                 yield Ran(head.place, None)
 

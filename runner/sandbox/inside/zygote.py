@@ -87,9 +87,9 @@ class Turn:
             job: Facts = json.loads(exactly(self.sheet))
             os.write(ends["rows"][1], READ)
             job |= self.limits
+            let_look(True)  # else what is below /proc/self belongs to root
             with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
                 file.write("1000")
-            let_look(True)
             self.zygote.confined.enter()
             become_child(ends, job, lambda rows, tests: self._play(job, rows, tests))
         except BaseException as error:
