@@ -11,7 +11,6 @@ from annotation.models import Attempt, Draft
 from annotation.runs import run_scratch
 from tests.annotation.factories import finish
 from tests.browser.test_workspace import opened, text_of, write
-from tests.services import wait_until
 
 __all__ = ["opened"]
 
@@ -21,8 +20,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 def test_a_window_that_is_still_open_saves_nothing_off_the_clock_and_loses_nothing(
     page: Page, opened: Attempt
 ) -> None:
-    wait_until(opened.beats.exists, "the first beat")
     page.route("**/beat/", lambda route: route.abort())  # the window hears of the pause by saving
+    page.wait_for_load_state("networkidle")  # also a beat that was under way
     beats.pause(opened, now=timezone.now())
     write(page, "off the clock")
     expect(page.locator("#save")).to_contain_text("clock is stopped")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from runner.languages import language
@@ -45,8 +47,8 @@ def test_the_engine_says_whether_the_box_ran_until_it_was_killed(engine, plain):
     from runner.sandbox.settings import BoxSettings
 
     settings = BoxSettings.of(plain.digest, language("python"), 0, Limits.for_cpu(1))
-    box = engine.start(settings, keeper="silent-box")
+    box = engine.start(settings, keeper=f"silent-box-{os.getpid()}")
     assert engine.kill(box)
-    engine.remove_all("silent-box")
+    engine.remove_all(f"silent-box-{os.getpid()}")
     assert not engine.kill(box)
     engine.dispose(box)

@@ -25,7 +25,7 @@ from tests.services import wait_until
 
 pytestmark = pytest.mark.docker
 
-KEEPER = "tests-of-zygotes"
+KEEPER = f"tests-of-zygotes-{os.getpid()}"
 USUAL = Limits(cpu_seconds=5, wall_seconds=60)
 BUSY = Limits(cpu_seconds=0.3, wall_seconds=60)
 IDLE = Limits(cpu_seconds=5, wall_seconds=0.5)
@@ -402,14 +402,14 @@ def test_objects_of_the_zygote_are_not_counted_where_the_interpreter_knows_how(l
 def test_a_container_whose_worker_is_gone_ends_at_once_with_all_it_was_sent(
     engine: Engine, line: Line
 ) -> None:
-    own = Line(engine, line.mode, line.kind, keeper="tests-of-the-gone")
+    own = Line(engine, line.mode, line.kind, keeper=f"tests-of-the-gone-{os.getpid()}")
     sleeper = f_does("import time; time.sleep(600)", Limits(cpu_seconds=5, wall_seconds=300))
     for _ in own.run([sleeper] * 3):  # None after a second: all three are under way
         break
     assert own._box is not None
-    assert engine.boxes("tests-of-the-gone") == [own._box.id]
+    assert engine.boxes(f"tests-of-the-gone-{os.getpid()}") == [own._box.id]
     own._box.stream.close()  # as the kernel does for a process that is killed
-    wait_until(lambda: engine.boxes("tests-of-the-gone") == [], "the container's end")
+    wait_until(lambda: engine.boxes(f"tests-of-the-gone-{os.getpid()}") == [], "the container's end")
     own.close()
 
 
@@ -437,7 +437,7 @@ def test_samples_are_run_under_the_seed_they_ask_for(engine: Engine, plain: Buil
 def test_two_owners_never_share_a_container(engine: Engine, plain: BuiltImage) -> None:
     if modes.tried(engine, LANDLOCK, plain.digest) != modes.HOLDS:
         pytest.skip("zygote does not hold here")
-    lines = Lines(engine, keeper="tests-of-lines", at_most=2)
+    lines = Lines(engine, keeper=f"tests-of-lines-{os.getpid()}", at_most=2)
     kind = Kind.of(job(), plain.digest)
     used = []
     for scope in ("ann", "ann", "ben", "ann"):
@@ -446,9 +446,9 @@ def test_two_owners_never_share_a_container(engine: Engine, plain: BuiltImage) -
             used.append(the_container(lent))
     assert used[0] == used[1] == used[3]
     assert used[2] != used[0]
-    assert len(engine.boxes("tests-of-lines")) == 2
+    assert len(engine.boxes(f"tests-of-lines-{os.getpid()}")) == 2
     assert lines.close_idle(seconds=0) == 2
     lines.close()
-    assert engine.boxes("tests-of-lines") == []
+    assert engine.boxes(f"tests-of-lines-{os.getpid()}") == []
     with pytest.raises(SandboxUnavailable), lines.lent(Owner("ann", LANDLOCK, kind)):
         pass
