@@ -128,9 +128,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-20000;",
     }
 else:
-    POSTGRES["OPTIONS"] |= DATABASES["default"].get(
-        "OPTIONS", {}
-    )  # what the address asks for, such as sslmode
+    # Besides, what the address asks for, such as sslmode.
+    POSTGRES["OPTIONS"] |= DATABASES["default"].get("OPTIONS", {})
     DATABASES["default"] |= POSTGRES
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

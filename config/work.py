@@ -75,8 +75,8 @@ def main(queues: list[str]) -> int:
 def _keep_connections() -> None:
     """Let each thread keep its connection to SQLite, which takes longer to open than to claim an execution.
 
-    Postgres has a pool, which is no place for connections that are kept. Web requests have threads of their own, so
-    there nothing could be kept.
+    Postgres has a pool, which is no place for connections that are kept. The threads of pages see to theirs
+    (config/pages.py).
     """
     if connection.vendor == "sqlite":
         connections.settings["default"]["CONN_MAX_AGE"] = None

@@ -101,41 +101,42 @@ class DatabaseWrapper(base.DatabaseWrapper):
         turn = self._own_turn()
         return self.connection.cursor(factory=lambda connection: Cursor(connection, turn))
 
+    def set_autocommit(
+        self, autocommit: bool, force_begin_transaction_with_broken_autocommit: bool = False
+    ) -> None:
+        """Begin a transaction in its turn, or go back to single statements; as Django's."""
+        if not autocommit and not self.is_in_memory_db():
+            self._own_turn().take()
+        try:
+            super().set_autocommit(autocommit, force_begin_transaction_with_broken_autocommit)
+        except BaseException:
+            self._give_back()
+            raise
+
+    def commit(self) -> None:
+        """Commit, and let the next one write."""
+        super().commit()
+        self._give_back()
+
+    def rollback(self) -> None:
+        """Roll back, and let the next one write."""
+        try:
+            super().rollback()
+        finally:
+            self._give_back()
+
+    def close(self) -> None:
+        """Close the connection and leave the queue."""
+        try:
+            super().close()
+        finally:
+            if self._turn is not None:
+                self._turn.close()
+
     def _own_turn(self) -> Turn:
         if self._turn is None:
             self._turn = Turn(str(self.settings_dict["NAME"]))
         return self._turn
-
-    def _start_transaction_under_autocommit(self) -> None:
-        if self.is_in_memory_db():
-            super()._start_transaction_under_autocommit()  # type: ignore[misc]
-            return
-        turn = self._own_turn()
-        turn.take()
-        try:
-            super()._start_transaction_under_autocommit()  # type: ignore[misc]
-        except BaseException:
-            turn.give_back()
-            raise
-
-    def _commit(self) -> Any:
-        done = super()._commit()  # type: ignore[misc]
-        self._give_back()
-        return done
-
-    def _rollback(self) -> Any:
-        try:
-            return super()._rollback()  # type: ignore[misc]
-        finally:
-            self._give_back()
-
-    def _close(self) -> Any:
-        turn, self._turn = self._turn, None
-        try:
-            return super()._close()  # type: ignore[misc]
-        finally:
-            if turn is not None:
-                turn.close()
 
     def _give_back(self) -> None:
         if self._turn is not None:

@@ -25,7 +25,6 @@ from runner.sandbox.stream import BoxStream, Frame, StreamTimeout
 CALL_SECONDS = 20
 START_SECONDS = 30.0
 STUCK_SECONDS = 2 * CALL_SECONDS + START_SECONDS
-FORGET_SECONDS = 5.0
 POOL_LIFE_SECONDS = 24 * 3600
 NO_ROOM = "no space left on device"
 OWNER_LABEL, KEEPER_LABEL, DEADLINE_LABEL = f"{LABEL}.owner", f"{LABEL}.keeper", f"{LABEL}.deadline"
@@ -154,8 +153,8 @@ class Engine:
         except SandboxUnavailable as error:
             log.warning("engine.box_did_not_start", image=settings.image, reason=str(error))
         try:
-            with plainly("Waiting for the name of a box"):
-                self._wait_until_free(name)
+            if name:
+                self._wait_until_removed(name)
             return self._start(settings, keeper, name or _any_name(), life_seconds)
         except NotBegun:
             raise
@@ -210,15 +209,10 @@ class Engine:
             return f"It is {state['Status']}, exit code {state['ExitCode']}{memory}. {state['Error']}".strip()
         return ""
 
-    def _wait_until_free(self, name: str) -> None:
-        """Wait until the engine has forgotten the box of that name, which is being removed; at most a few seconds."""
-        until = time.monotonic() + FORGET_SECONDS
-        while name and time.monotonic() < until:
-            try:
-                self.api.inspect_container(name)
-            except docker.errors.NotFound:
-                return
-            time.sleep(0.02)
+    def _wait_until_removed(self, name: str) -> None:
+        """Wait until the name of a box that is going is free. Raises SandboxUnavailable."""
+        with plainly("Waiting until a box is removed"), suppress(docker.errors.NotFound):
+            self.api.wait(name, timeout=CALL_SECONDS, condition="removed")
 
     def rename(self, box: Box, name: str) -> None:
         """Give a running box another name; nothing happens when it has ended meanwhile."""

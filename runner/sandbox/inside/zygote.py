@@ -376,9 +376,11 @@ def keep_for_good() -> None:
     Who only uses an object writes to it, since it is counted, and after a fork each first write to a page copies the
     page: a quarter of the faults of a short sample. What the zygote holds lives as long as it does anyway.
     """
+    if sys.byteorder != "little":
+        return  # the count is written elsewhere
     probe = object()
     uncounted(id(probe))
-    if sys.byteorder != "little" or counted(probe):
+    if counted(probe):
         return
     known = set[int]()
     left: list[object] = gc.get_objects()
