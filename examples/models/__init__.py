@@ -5,6 +5,13 @@ from __future__ import annotations
 from examples.models.auditing import AuditEntry, audit
 from examples.models.check import Check, Comparison, Repeats, RepeatsQuerySet, Rerun
 from examples.models.dataset import Dataset, Library
+from examples.models.evaluation import (
+    Evaluation,
+    EvaluationItem,
+    EvaluationQuerySet,
+    ModelSample,
+    ModelSampleQuerySet,
+)
 from examples.models.example import Example, ExampleQuerySet, Version
 from examples.models.release import (
     Release,
@@ -22,11 +29,16 @@ __all__ = [
     "Check",
     "Comparison",
     "Dataset",
+    "Evaluation",
+    "EvaluationItem",
+    "EvaluationQuerySet",
     "Example",
     "ExampleQuerySet",
     "ImportProblem",
     "ImportReport",
     "Library",
+    "ModelSample",
+    "ModelSampleQuerySet",
     "Release",
     "ReleaseFile",
     "ReleaseFileQuerySet",
