@@ -13,6 +13,16 @@ from examples.models.evaluation import (
     ModelSampleQuerySet,
 )
 from examples.models.example import Example, ExampleQuerySet, Version
+from examples.models.generation import (
+    Call,
+    Fragment,
+    FragmentQuerySet,
+    GenerationRun,
+    GenerationRunQuerySet,
+    PackageWish,
+    Round,
+    Step,
+)
 from examples.models.release import (
     Release,
     ReleaseFile,
@@ -26,6 +36,7 @@ from examples.models.report import ImportProblem, ImportReport
 
 __all__ = [
     "AuditEntry",
+    "Call",
     "Check",
     "Comparison",
     "Dataset",
@@ -34,11 +45,16 @@ __all__ = [
     "EvaluationQuerySet",
     "Example",
     "ExampleQuerySet",
+    "Fragment",
+    "FragmentQuerySet",
+    "GenerationRun",
+    "GenerationRunQuerySet",
     "ImportProblem",
     "ImportReport",
     "Library",
     "ModelSample",
     "ModelSampleQuerySet",
+    "PackageWish",
     "Release",
     "ReleaseFile",
     "ReleaseFileQuerySet",
@@ -47,8 +63,10 @@ __all__ = [
     "Repeats",
     "RepeatsQuerySet",
     "Rerun",
+    "Round",
     "Split",
     "SplitQuerySet",
+    "Step",
     "Version",
     "audit",
 ]
