@@ -170,6 +170,13 @@ def test_a_body_of_two_functions_after_a_completion_keeps_the_second_one_outside
     assert result_of(got.program, "f(1), g(1)") == (2, 2)
 
 
+def test_a_docstring_underlined_with_tildes_behind_a_body_is_no_fence():
+    body = '    return a * b\n"""\n    Module\n    ~~~~~~\n\n    Words.\n"""\nimport os\n'
+    assembled = put("def f(a, b):\n    return a\n", "f", body)
+    assert assembled.function_found
+    assert result_of(assembled.program, "f(2, 3)") == 6
+
+
 def test_methods_that_the_answers_class_adds_are_kept_and_those_of_the_context_win():
     answer = """class Inner:
     def helper(self):

@@ -67,9 +67,10 @@ def read(lines: list[Line], opening: Opening) -> Reading:
         reading = _found(inner, block, opening) if inner else None
         if reading:
             return reading
-    reading = _as_body(max(fenced, key=len, default=lines), opening)
-    if reading:
-        return reading
+    for body in (lines, max(fenced, key=len, default=[])):  # an underline of ~~~~ in a docstring is no fence
+        reading = _as_body(body, opening)
+        if reading:
+            return reading
     return Reading(before=chunks(tree, lines)) if tree else Reading(error=error)
 
 
