@@ -1,0 +1,1 @@
+"""EVALUATE: models' samples come in, are executed in bulk, and become pass@k."""
