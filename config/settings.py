@@ -315,6 +315,23 @@ if RUNNER_BULK_MODE not in ("auto", "zygote", "zygote-userns", "single"):
 if RUNNER_POOL_SIZE < 1:
     raise ImproperlyConfigured("RUNNER_POOL_SIZE must be 1 or more: it is the number of warm containers.")
 
+# Language models, for workers only: any OpenAI-compatible endpoint. The key is kept in no row and shown by no page.
+LLM_BASE_URL = env.str("BENCHWRIGHT_LLM_URL", default="").rstrip("/")
+LLM_KEY = env.str("BENCHWRIGHT_LLM_KEY", default="")
+LLM_MODEL = env.str("BENCHWRIGHT_LLM_MODEL", default="")
+LLM_CONCURRENCY = env.int("BENCHWRIGHT_LLM_CONCURRENCY", default=4)
+LLM_TIMEOUT_SECONDS = env.float("BENCHWRIGHT_LLM_TIMEOUT_SECONDS", default=300.0)
+LLM_TRIES = env.int("BENCHWRIGHT_LLM_TRIES", default=5)
+LLM_BACKOFF_SECONDS = env.float("BENCHWRIGHT_LLM_BACKOFF_SECONDS", default=1.0)
+if LLM_BASE_URL and (not LLM_BASE_URL.startswith(("http://", "https://")) or "@" in LLM_BASE_URL):
+    raise ImproperlyConfigured(
+        "BENCHWRIGHT_LLM_URL must begin with https:// or http:// and hold no key: that is BENCHWRIGHT_LLM_KEY."
+    )
+if min(LLM_CONCURRENCY, LLM_TRIES) < 1 or LLM_TIMEOUT_SECONDS <= 0:
+    raise ImproperlyConfigured(
+        "BENCHWRIGHT_LLM_CONCURRENCY and BENCHWRIGHT_LLM_TRIES must be 1 or more, the timeout above 0."
+    )
+
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
