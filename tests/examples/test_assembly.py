@@ -134,6 +134,7 @@ def test_decorators_of_the_context_stay_unless_the_answer_brings_its_own():
         "1. Like this:\n\n   ```python\n   def m(a):\n       return 7\n   ```\n2. Done.\n",
         "> ```py\n> def m(a):\n>     return 7\n> ```\n",
         "~~~~\ndef m(a):\n    return 7\n~~~~\n",
+        "Sure.\n[PYTHON]\ndef m(a):\n    return 7\n[/PYTHON]\n[TESTS]\nassert m(1) == 7\n[/TESTS]\n",
         "```python\ndef m(a, b=2):\n    return 7\n",
         "\r\n\tx = 7\r\n\treturn x\r\n",
         'def m(a, b=2):\n    """```"""\n    return 7\n',

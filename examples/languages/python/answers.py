@@ -17,6 +17,7 @@ from examples.languages.python import source as python
 from examples.languages.python.opening import Line, Opening, Region, joined, relocated
 
 FENCE = re.compile(r"([ \t>]*)(```+|~~~+)[ \t]*([\w+.#-]*)")
+TAGS = ("[PYTHON]", "[/PYTHON]")  # what Code Llama was taught in place of a fence
 INNER = "    "
 
 
@@ -190,7 +191,13 @@ def _fenced(lines: list[Line]) -> list[list[Line]]:
     fence = before = ""
     for line in lines:
         match = FENCE.match(line.text)
-        if match and not fence:
+        tag = line.text.strip()
+        if tag == TAGS[0] and not fence:
+            before, fence = "", TAGS[1]
+            blocks.append([])
+        elif tag == TAGS[1] == fence:
+            fence = ""
+        elif match and not fence:
             before, fence = match[1], match[2]
             blocks.append([])
         elif match and match[2].startswith(fence) and not match[3] and len(match[1]) < len(before) + 4:

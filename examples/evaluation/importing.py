@@ -1,0 +1,189 @@
+"""EVALUATE: samples from a file come into an evaluation; the same file twice changes nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, BinaryIO, NamedTuple
+
+from django.db import transaction
+
+from examples.evaluation.answers import Given, Reply, Unusable, read
+from examples.importing.base import Problem
+from examples.models import Evaluation, EvaluationItem, ModelSample, Version, audit
+
+# Samples stored in one transaction: few, so that a person who saves meanwhile does not wait for us.
+BATCH = 200
+
+
+@dataclass
+class Incoming:
+    """What an import did, or would do: records read, samples added or there already, and what could not come in."""
+
+    read: int = 0
+    added: int = 0
+    unchanged: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def refused(self) -> bool:
+        """Whether nothing of the file could come in."""
+        return not self.added and not self.unchanged
+
+
+class Placed(NamedTuple):
+    """A reply that has found its version and its number there, and the record it came with."""
+
+    version: int
+    number: int
+    reply: Reply
+    record: Given
+
+    @property
+    def reply_hash(self) -> str:
+        """The sha256 of the reply's UTF-8, in hex."""
+        return hashlib.sha256(self.reply.text.encode()).hexdigest()
+
+
+def import_samples(
+    stream: BinaryIO,
+    evaluation: Evaluation,
+    *,
+    file_name: str,
+    by: Any,
+    tell: Callable[[Incoming], None] | None = None,
+) -> Incoming:
+    """Add the file's samples to the evaluation and return what came of each record; good ones come in beside bad ones.
+
+    A sample is known by version and number. One that is there with the same reply changes nothing; with another reply
+    it is a problem. `tell` is called after each batch.
+    """
+    digest = _digest(stream)
+    items = {item.version_id: item for item in evaluation.items.select_related("version__example")}
+    incoming = Incoming()
+    placed = place(read(stream), [item.version for item in items.values()], incoming)
+    while batch := list(islice(placed, BATCH)):
+        with transaction.atomic():
+            _store(batch, items, incoming)
+        if tell:
+            tell(incoming)
+    source = {"name": file_name[:200], "sha256": digest}
+    if not incoming.refused and source not in evaluation.sources:
+        evaluation.sources = [*evaluation.sources, source]
+        evaluation.save(update_fields=["sources"])
+    if incoming.added:
+        counts = {"added": incoming.added, "problems": len(incoming.problems)}
+        audit(
+            by,
+            "samples imported",
+            f"evaluation:{evaluation.pk}",
+            file=file_name[:200],
+            sha256=digest,
+            **counts,
+        )
+    return incoming
+
+
+def try_samples(stream: BinaryIO, versions: Sequence[Version], *, evaluation: Evaluation | None) -> Incoming:
+    """Return what an import over these versions would do, and change nothing."""
+    incoming = Incoming()
+    there = _there(evaluation.items.all()) if evaluation else {}
+    for each in place(read(stream), versions, incoming):
+        _count(each, there, incoming)
+    return incoming
+
+
+def place(
+    records: Iterable[Given | Unusable], versions: Sequence[Version], incoming: Incoming
+) -> Iterator[Placed]:
+    """Yield each reply with its version and number; count records and note problems in `incoming`."""
+    by_key = {version.example.key: version.pk for version in versions}
+    by_key |= {version.example.label: version.pk for version in versions}
+    by_prompt = {prompt_of(version): version.pk for version in versions}
+    taken = Counter[int]()
+    for record in records:
+        if isinstance(record, Unusable):
+            incoming.read += bool(record.problem.number)
+            incoming.problems.append(record.problem)
+            if record.key in by_key:
+                taken[by_key[record.key]] += 1
+            continue
+        incoming.read += 1
+        version = by_key.get(record.key) if record.key else by_prompt.get(record.prompt.strip())
+        if version is None:
+            incoming.problems.append(_unknown(record))
+            continue
+        for at, reply in enumerate(record.replies):
+            taken[version] += 1
+            number = taken[version] if record.first is None else record.first + at
+            yield Placed(version, number, reply, record)
+
+
+def prompt_of(version: Version) -> str:
+    """Return what stands before the version's gap, blanks around it taken off: the prompt, where a prompt is all there is."""
+    return version.context.encode()[: version.gap].decode().strip()
+
+
+def _digest(stream: BinaryIO) -> str:
+    """Return the sha256 of the stream's bytes, in hex; the stream stands at its beginning before and after."""
+    digest = hashlib.sha256()
+    while chunk := stream.read(1 << 20):
+        digest.update(chunk)
+    stream.seek(0)
+    return digest.hexdigest()
+
+
+def _there(items: Iterable[EvaluationItem]) -> dict[tuple[int, int], str]:
+    """Return the hash of each reply that is there, by version and number."""
+    rows = ModelSample.objects.filter(item__in=[item.pk for item in items])
+    return {
+        (version, number): found
+        for version, number, found in rows.values_list("item__version_id", "number", "reply_hash")
+    }
+
+
+def _store(batch: Sequence[Placed], items: dict[int, EvaluationItem], incoming: Incoming) -> None:
+    there = _there(items[version] for version in {each.version for each in batch})
+    ModelSample.objects.bulk_create(
+        ModelSample(
+            item=items[each.version],
+            number=each.number,
+            reply=each.reply.text,
+            reply_hash=each.reply_hash,
+            recorded=each.reply.recorded,
+            facts={"record": each.record.number, **each.reply.facts},
+        )
+        for each in batch
+        if _count(each, there, incoming)
+    )
+
+
+def _count(each: Placed, there: dict[tuple[int, int], str], incoming: Incoming) -> bool:
+    """Count the sample and return whether it is new; from now on it is there."""
+    known = there.setdefault((each.version, each.number), "")
+    if not known:
+        there[each.version, each.number] = each.reply_hash
+        incoming.added += 1
+        return True
+    if known == each.reply_hash:
+        incoming.unchanged += 1
+        return False
+    name = each.record.key or "the example of this prompt"
+    message = f"sample {each.number} of {name} is there with another reply"
+    remedy = "Import other samples of the model into an evaluation of their own (--name)."
+    incoming.problems.append(Problem(each.record.number, each.record.line, "reply", message, remedy))
+    return False
+
+
+def _unknown(record: Given) -> Problem:
+    if record.key:
+        message, at = f"{record.key!r} names no example of the evaluation", "key"
+    else:
+        message, at = f"no example of the evaluation begins with {record.prompt.strip()[:60]!r}", "prompt"
+    remedy = (
+        "Import its example and let its checks pass before the evaluation is made, or leave the record out."
+    )
+    return Problem(record.number, record.line, at, message, remedy)
