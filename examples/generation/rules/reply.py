@@ -1,0 +1,115 @@
+"""RULES: of a reply as a whole: it is complete, holds one block of code, and asks for nothing to be run; pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from examples.generation.rules.base import RuleBroken
+from examples.llm import Reply
+
+FENCE = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+.#-]*)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL
+)
+SHELLS = (
+    "sh",
+    "bash",
+    "shell",
+    "zsh",
+    "console",
+    "terminal",
+    "shell-session",
+    "powershell",
+    "bat",
+    "cmd",
+    "fish",
+)
+PYTHONS = ("", "python", "python3", "py", "pycon")
+INSTALL = re.compile(
+    r"\b(?:pip3?|conda|mamba|uv|poetry|apt(?:-get)?|npm)[ \t]+(?:pip[ \t]+)?(?:install|add)[ \t]+([^\n`;&|]+)"
+)
+COMMAND = re.compile(
+    r"^[ \t]*[$!%][ \t]*\w+|^[ \t]*(?:sudo|curl|wget|chmod|rm[ \t]+-|bash[ \t]+-c|sh[ \t]+-c|git[ \t]+clone)\b.*$",
+    re.MULTILINE,
+)
+REFUSAL = re.compile(
+    r"\b(?:I(?: am|'m)? (?:sorry|unable)|I (?:can(?:no|')t|won't|will not|must decline)|as an AI)\b",
+    re.IGNORECASE,
+)
+PACKAGE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A package that a reply asks for, and the line that does."""
+
+    package: str
+    said: str
+
+
+def code_of(reply: Reply) -> str:
+    """Return the one block of Python code of a reply, ended by a line break. Raises RuleBroken."""
+    text = reply.text.replace("\r\n", "\n")
+    _refuse_cut_off(reply)
+    blocks = [(label.lower(), body) for _, label, body in FENCE.findall(text)]
+    _refuse_commands(text, blocks)
+    code = [body for label, body in blocks if label in PYTHONS]
+    if len(code) != 1:
+        if not code and REFUSAL.search(text):
+            raise RuleBroken("refusal", f"the model declines: {_start(text)}")
+        found = f"{len(code)} blocks of code" if code else "no block of code between fences"
+        raise RuleBroken("one_code_block", f"the reply holds {found}. Give one block, ```python … ```.")
+    return str(code[0]).rstrip() + "\n"
+
+
+def json_of(reply: Reply) -> dict[str, Any]:
+    """Return the JSON object that a reply is, or holds in a block. Raises RuleBroken."""
+    text = reply.text.replace("\r\n", "\n")
+    _refuse_cut_off(reply)
+    blocks = [(label.lower(), body) for _, label, body in FENCE.findall(text)]
+    _refuse_commands(text, blocks)
+    bodies = [body for label, body in blocks if label in ("", "json")]
+    try:
+        found = json.loads(bodies[0] if len(bodies) == 1 else text)
+    except ValueError as error:
+        if REFUSAL.search(text):
+            raise RuleBroken("refusal", f"the model declines: {_start(text)}") from error
+        raise RuleBroken("incomplete_instruction", "the reply is not one JSON object.") from error
+    if not isinstance(found, dict):
+        raise RuleBroken("incomplete_instruction", "the reply is JSON, but no object.")
+    return found
+
+
+def wishes_of(reply: Reply) -> list[Wish]:
+    """Return the packages that a reply asks to be installed, each once; nothing of it is ever run."""
+    wishes: dict[str, Wish] = {}
+    for match in INSTALL.finditer(reply.text):
+        for word in match[1].split():
+            named = PACKAGE.match(word)
+            if named and not word.startswith("-"):
+                wishes.setdefault(named[0], Wish(named[0], match[0].strip()))
+    return list(wishes.values())
+
+
+def _refuse_cut_off(reply: Reply) -> None:
+    if reply.finish == "length":
+        raise RuleBroken("truncated", "the reply was cut off at its longest. Write less around the code.")
+
+
+def _refuse_commands(text: str, blocks: list[tuple[str, str]]) -> None:
+    """Raise RuleBroken for a package to install (`package_wish`) or any other command (`shell_command`)."""
+    if install := INSTALL.search(text):
+        raise RuleBroken("package_wish", f"the reply asks for {install[0].strip()!r}; nothing is installed.")
+    outside = FENCE.sub("", text)
+    shells = [body for label, body in blocks if label in SHELLS]
+    command = (
+        shells[0].strip() if shells else (found[0].strip() if (found := COMMAND.search(outside)) else "")
+    )
+    if command or shells:
+        raise RuleBroken("shell_command", f"the reply asks for the command {_start(command)}; none is run.")
+
+
+def _start(text: str) -> str:
+    return repr(" ".join(text.split())[:120])
