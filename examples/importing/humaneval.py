@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from examples.importing.base import (
@@ -50,7 +51,7 @@ def parse(item: Mapping[str, Any]) -> Record:
         raise RecordInvalid(
             "test", "defines no function check", "Define check(candidate) with the assertions."
         )
-    masked = _masked(code, name, tree)
+    masked = _behind(prompt, _masked(code, name, tree))
     instruction = ast.get_docstring(python.find(tree, name)) or prompt.strip()
     text_of({"prompt": instruction}, "prompt", limit=INSTRUCTION_LIMIT)  # its escapes are characters by now
     total = count_assertions(tests, [CHECK])
@@ -77,6 +78,23 @@ def parse(item: Mapping[str, Any]) -> Record:
         libraries=libraries,
         provenance={"format": NAME, "task_id": item["task_id"]},
     )
+
+
+def _behind(prompt: str, masked: Masked) -> Masked:
+    """Return the masked code, its gap no earlier than the prompt's end: what the prompt gives is not for an answer to say.
+
+    HumanEval/115 imports a module before its text, which is therefore no docstring, and its solutions need that import.
+    """
+    given = len(prompt.encode()) - masked.gap
+    body = masked.reference.encode()
+    if not 0 < given < len(body):
+        return masked
+    given += len(body[given:]) - len(body[given:].lstrip())
+    if given == len(body):
+        return masked
+    data = masked.context.encode()
+    context = data[: masked.gap] + body[:given] + data[masked.gap :]
+    return replace(masked, context=context.decode(), gap=masked.gap + given, reference=body[given:].decode())
 
 
 def _masked(code: str, name: str, tree: ast.Module) -> Masked:

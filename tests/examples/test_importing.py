@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from examples.assembly import Answer, assemble
 from examples.importing import benchwright, containers
 from examples.importing.base import Problem, Record
 from examples.importing.containers import Item, json_lines, json_list, opened
@@ -73,6 +74,24 @@ def test_humaneval_comes_in_with_its_published_program():
         assert record.title == item["entry_point"]
         assert record.instruction
         assert record.visible >= 1
+
+
+def test_what_a_humaneval_prompt_gives_of_the_body_stays_in_the_context():
+    prompt = 'def fill(a):\n    import math\n    """No docstring, since it is not first."""\n'
+    solution = "    return math.ceil(a)\n"
+    test = "def check(candidate):\n    assert candidate(0.5) == 1\n"
+    item = {
+        "task_id": "x/1",
+        "prompt": prompt,
+        "canonical_solution": solution,
+        "entry_point": "fill",
+        "test": test,
+    }
+    [record] = lines(item)
+    assert record.context[: record.gap] == prompt + "    "
+    assert record.reference == "return math.ceil(a)"
+    assembled = assemble(record.context, record.gap, Answer(solution))
+    assert assembled.program.rstrip() == (prompt + solution).rstrip()
 
 
 def test_humaneval_plus_keeps_its_inputs_out_of_the_context():
