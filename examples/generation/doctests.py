@@ -81,7 +81,11 @@ def convert_examples(docstring: str, *, name: str, package: str = "") -> Tests:
     for each in wanted:
         writer.add(each)
     if not writer.assertions:
-        raise DoctestsInvalid(f"None of the docstring's {len(examples)} examples says what comes out.")
+        if not wanted and examples:
+            raise DoctestsInvalid(
+                f"The docstring says that none of its {len(examples)} examples is to be run."
+            )
+        raise DoctestsInvalid(f"None of the docstring's {len(wanted)} examples says what comes out.")
     body = "".join(textwrap.indent(line, INDENT) if line else "" for line in writer.head()) + "".join(
         writer.body
     )

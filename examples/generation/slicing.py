@@ -77,7 +77,7 @@ class _Cut:
     imported: dict[str, dict[int, set[str]]] = field(default_factory=dict)
     aliases: dict[str, dict[int, dict[str, str]]] = field(default_factory=dict)
     inlined: dict[str, None] = field(default_factory=dict)
-    order: list[str] = field(default_factory=list)
+    leads: dict[str, dict[str, None]] = field(default_factory=dict)
     unresolved: dict[Unresolved, None] = field(default_factory=dict)
     seen: set[tuple[str, str]] = field(default_factory=set)
 
@@ -102,7 +102,7 @@ def slice_function(
     _need(cut, texts, module, name.partition(".")[0], 0)
     for each in also:
         _need(cut, texts, module, each, 0)
-    order = [*(each for each in reversed(cut.order) if each != module), module]
+    order = _ordered(cut, module, {})
     _refuse_clashes(cut, order)
     return Slice(
         source=_written(cut, order),
@@ -123,13 +123,23 @@ def _need(cut: _Cut, texts: Mapping[str, str], module: str, name: str, line: int
         cut.seen.add((module, name))
         own = cut.modules[module]
         binders = own.binders.get(name) or own.global_binders.get(name, [])
-        if not binders:
-            waiting += _unbound(cut, texts, own, name, line)
+        fresh = [] if binders else _unbound(cut, texts, own, name, line)
         for statement in [*binders, *own.changes.get(name, [])]:
-            waiting += _keep(cut, texts, own, statement, name)
-        if module in cut.order:
-            cut.order.remove(module)
-        cut.order.append(module)
+            fresh += _keep(cut, texts, own, statement, name)
+        cut.leads.setdefault(module, {}).update((each, None) for each, _, _ in fresh if each != module)
+        waiting += fresh
+
+
+def _ordered(cut: _Cut, module: str, seen: dict[str, None]) -> list[str]:
+    """Return a module behind those whose definitions it uses; each once, also where two use one another."""
+    seen[module] = None
+    before = [
+        name
+        for other in cut.leads.get(module, ())
+        if other not in seen
+        for name in _ordered(cut, other, seen)
+    ]
+    return [*before, module]
 
 
 def _keep(
@@ -163,19 +173,26 @@ def _import(
             return []
         if not alias.member:
             said = f"Line {statement.line} imports the module {alias.shown} as a whole; its functions are not in this file."
-            cut.unresolved[Unresolved("module_object", said, line)] = None
-            return []
+            return _lacking(cut, own, statement, name, Unresolved("module_object", said, line))
         target = own.resolve(alias)
         found = _home(cut, texts, target, alias.member)
         if not found:
             said = f"Line {statement.line} imports {alias.member} from {alias.shown}, which is not at hand."
             code = "relative_import" if alias.level else "own_package"
-            cut.unresolved[Unresolved(code, said, line)] = None
-            return []
+            return _lacking(cut, own, statement, name, Unresolved(code, said, line))
         cut.inlined[f"{found.module}.{found.member}"] = None
         if found.member != name:
             cut.aliases.setdefault(own.name, {}).setdefault(statement.number, {})[name] = found.member
         return [(found.module, found.member, statement.line)]
+    return []
+
+
+def _lacking(
+    cut: _Cut, own: Module, statement: Statement, name: str, what: Unresolved
+) -> list[tuple[str, str, int]]:
+    """Note what is missing, and keep its import, which says it to whoever reads the slice."""
+    cut.unresolved[what] = None
+    cut.imported.setdefault(own.name, {}).setdefault(statement.number, set()).add(name)
     return []
 
 

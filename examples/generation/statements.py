@@ -286,13 +286,14 @@ def _globals_read(table: symtable.SymbolTable, *, top: bool) -> Iterator[str]:
 
 def _assigned_as_global(node: ast.stmt) -> set[str]:
     """Return the names that functions inside a statement declare global and bind."""
-    declared = {name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names}
-    stored = {
-        inner.id
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
-    }
-    return declared & stored
+    found: set[str] = set()
+    for function in ast.walk(node):
+        if isinstance(function, python.FUNCTIONS):
+            inside = list(ast.walk(function))
+            declared = {name for each in inside if isinstance(each, ast.Global) for name in each.names}
+            names = (each for each in inside if isinstance(each, ast.Name))
+            found |= declared & {each.id for each in names if isinstance(each.ctx, ast.Store)}
+    return found
 
 
 def _changed(node: ast.stmt) -> set[str]:

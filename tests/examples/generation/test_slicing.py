@@ -184,6 +184,19 @@ def test_one_name_for_two_things_is_said_and_not_joined():
     assert "SEED is one thing in pack.near and another in pack.main" in made.unresolved[0].sentence
 
 
+def test_modules_that_need_one_another_stand_behind_what_they_use():
+    siblings = {
+        "pack.a": "from pack.c import none\ndef one(x=none): return x\ndef two(): return one()\n",
+        "pack.c": "none = 'none'\n",
+    }
+    made = cut(
+        "from pack.a import one, two\ndef f(): return one(), two()\n", module="pack.b", siblings=siblings
+    )
+    space = {}
+    exec(made.source, space)
+    assert space["f"]() == ("none", "none")
+
+
 def test_line_breaks_of_the_file_stay_and_a_slice_of_a_slice_is_the_slice():
     text = "import re\r\nA = 1\r\nB = 2\r\ndef f():\r\n    return re, A\r\n"
     made = slice_function(text, "f")
