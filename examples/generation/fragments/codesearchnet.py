@@ -30,7 +30,13 @@ def read_codesearchnet(stream: io.BufferedReader, *, licence: str = "") -> Itera
     """Yield a file for each record, which is its function alone, and what could not be read."""
     for item in json_lines(stream):
         if isinstance(item, Problem):
-            yield LeftOut(Reason.NOT_READ, f"Line {item.line} {item.message}.", "", line=item.line)
+            yield LeftOut(
+                Reason.NOT_READ,
+                f"Line {item.line} {item.message}.",
+                "",
+                line=item.line,
+                key=f"line {item.line}",
+            )
             continue
         try:
             yield _file(item.value, item.number, licence)

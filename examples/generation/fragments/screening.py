@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from examples.generation.doctests import has_examples
 from examples.generation.fragments.base import Candidate, LeftOut, Reason, SourceFile
@@ -37,21 +37,14 @@ class Wanted:
     doctests: bool = False
 
 
-@dataclass
-class Seen:
-    """The shapes of functions that were found before, with where."""
-
-    shapes: dict[str, str] = field(default_factory=dict)
-
-
 def screen(
-    files: Iterable[SourceFile | LeftOut], wanted: Wanted, seen: Seen | None = None
+    files: Iterable[SourceFile | LeftOut], wanted: Wanted, seen: dict[str, str] | None = None
 ) -> Iterator[Candidate | LeftOut]:
     """Yield every function of the files as a candidate or as left out with its reason; what was left out before passes.
 
-    Nested functions are part of the function around them: they cannot be called by themselves.
+    `seen` are structures that were found before, with where, and grows. Nested functions are part of the function around them: they cannot be called by themselves.
     """
-    seen = seen if seen is not None else Seen()
+    seen = {} if seen is None else seen
     for file in files:
         if isinstance(file, LeftOut):
             yield file
@@ -59,7 +52,7 @@ def screen(
             yield from _screen_file(file, wanted, seen)
 
 
-def _screen_file(file: SourceFile, wanted: Wanted, seen: Seen) -> Iterator[Candidate | LeftOut]:
+def _screen_file(file: SourceFile, wanted: Wanted, seen: dict[str, str]) -> Iterator[Candidate | LeftOut]:
     try:
         tree = python.parse(file.text)
     except python.SourceInvalid as error:
@@ -78,7 +71,12 @@ def _screen_file(file: SourceFile, wanted: Wanted, seen: Seen) -> Iterator[Candi
 
 
 def _screen_function(
-    file: SourceFile, tree: ast.Module, function: python.FunctionNode, name: str, wanted: Wanted, seen: Seen
+    file: SourceFile,
+    tree: ast.Module,
+    function: python.FunctionNode,
+    name: str,
+    wanted: Wanted,
+    seen: dict[str, str],
 ) -> Candidate | LeftOut:
     line = function.lineno
     if said := _test_code(file, name):
@@ -102,7 +100,7 @@ def _screen_function(
         said = f"{name} touches {WORDS[touch.reason]}: {touch.name} {where}."
         return _left_out(file, touch.reason, said, name, touch.line or line)
     shape = structure_of(function)
-    former = seen.shapes.setdefault(shape, f"{file.path or file.key}, {name}")
+    former = seen.setdefault(shape, f"{file.path or file.key}, {name}")
     if former != f"{file.path or file.key}, {name}":
         return _left_out(
             file, Reason.DUPLICATE, f"{name} in line {line} is {former} under other names.", name, line
