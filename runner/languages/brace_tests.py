@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.languages.base import PlannedAssertion
-from runner.languages.braces import Dialect, planned
+from runner.languages.braces.statements import planned
+from runner.languages.braces.tokens import Dialect
 from runner.languages.cases import CaseInvalid, cases_of, for_box, is_cases
 from runner.sandbox.base import Job
 
@@ -16,6 +17,7 @@ INSIDE = (
     "runner.sandbox.inside.counting",
     "runner.sandbox.inside.streams",
     "runner.sandbox.inside.process",
+    "runner.sandbox.inside.reaping",
     "runner.sandbox.inside.supervisor",
     "runner.languages.inside.handing",
 )

@@ -17,6 +17,7 @@ from runner.outcome import Measurement, Outcome, judge
 from runner.sandbox.base import Job, Limits, SandboxUnavailable
 from runner.sandbox.engine import Engine
 from runner.sandbox.inside.counting import Clock
+from runner.sandbox.inside.reaping import Watched
 from runner.sandbox.inside.zygote import HEADER, Turn, Zygote
 from runner.sandbox.lines import Lines, Owner
 from runner.sandbox.pool import Pool
@@ -381,6 +382,7 @@ def test_a_stream_that_ends_as_the_sample_is_loaded_is_not_read_again(
     monkeypatch.setattr(Turn, "_deliver", lambda self: None)
     turn = Turn(cast(Zygote, zygote), HEADER.pack(0, 0, 1, 1, False, False, bytes(32)))
     turn.clock = cast(Clock, SimpleNamespace(patience=lambda: 1, passed=set))
+    turn.watched = Watched(-1)
     turn.rows, turn.tests, turn.streams = rows[0], tests[1], {out[0]: b"o"}
     turn.poll = select.poll()
     for end in (rows[0], out[0]):

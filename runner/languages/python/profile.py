@@ -17,6 +17,7 @@ INSIDE = (
     "runner.sandbox.inside.counting",
     "runner.sandbox.inside.streams",
     "runner.sandbox.inside.process",
+    "runner.sandbox.inside.reaping",
     "runner.sandbox.inside.supervisor",
     "runner.languages.python.inside.network",
     "runner.languages.python.inside.texts",
@@ -26,7 +27,7 @@ INSIDE = (
 )
 SUPERVISOR = "runner.sandbox.inside.supervisor"
 ZYGOTE = "runner.sandbox.inside.zygote"
-INSIDE_ZYGOTE = (*INSIDE, "runner.sandbox.inside.confine", ZYGOTE)
+INSIDE_ZYGOTE = (*INSIDE, "runner.sandbox.inside.confine", "runner.sandbox.inside.immortal", ZYGOTE)
 # Loaded before the job comes, so that a submission does not wait for them.
 PRELOADED = (
     "math,re,collections,itertools,functools,typing,string,random,heapq,bisect,operator,copy,decimal,datetime"

@@ -25,12 +25,11 @@ import platform
 import select
 import signal
 import sys
-import time
 from collections.abc import Callable
-from contextlib import suppress
 
 from runner.sandbox.inside.counting import Clock, Counters
 from runner.sandbox.inside.process import become_child, close_proc, dumpable, wipe
+from runner.sandbox.inside.reaping import Watched
 from runner.sandbox.inside.streams import CHUNK, Capture, Facts, Host, Pump, Rows
 
 HARD_OUTPUT = 16 << 20
@@ -45,18 +44,17 @@ class Watch:
         keep = job["output_bytes"] if first or job["revealed"] else 0
         self.out, self.err, self.rows = Capture(keep), Capture(keep), Rows()
         self.pump: Pump | None = None
-        self.loaded = self.sent = self.ended = False
+        self.loaded = self.sent = False
         self.load_error = ""
         self.broken: set[str] = set()
-        self.status = 0
         self.building = self.clock.building
 
     def run(self, play: Callable[[Facts, bytes, int, int], None], wake: int) -> Facts:
         """Fork, watch, kill, reap; return the facts of the end."""
         ends = {name: os.pipe() for name in ("out", "err", "rows", "tests")}
         oom = self.counters.oom_kills()
-        self.pid = os.fork()
-        if self.pid == 0:
+        self.watched = Watched(os.fork())
+        if self.watched.pid == 0:
             become_child(ends, self.job, lambda rows, tests: self._play(play, rows, tests))
         self.tests = ends["tests"][1]
         for end in (ends["out"][1], ends["err"][1], ends["rows"][1], ends["tests"][0]):
@@ -64,9 +62,9 @@ class Watch:
         self.streams = {ends[name][0]: name for name in ("out", "err", "rows")}
         for end in (*self.streams, self.tests):
             os.set_blocking(end, False)
-        while not self.ended and not self.broken:
+        while not self.watched.ended and not self.broken:
             self._wait(wake)
-        self._sweep()
+        self.watched.sweep()
         for end in list(self.streams):
             self._drain(end)
             os.close(end)
@@ -91,12 +89,12 @@ class Watch:
         for end, _ in poll.poll(self.clock.patience() * 1000):
             if end == wake:
                 os.read(wake, 512)
-                self._reap(os.WNOHANG)
+                self.watched.reap()
             elif end == 0 or end == self.tests:
                 self._tests()
             else:
                 self._take(end)
-        if not self.ended:
+        if not self.watched.ended:
             self.broken |= self.clock.passed()
         if self.out.total + self.err.total > HARD_OUTPUT:
             self.broken.add("output")
@@ -138,7 +136,7 @@ class Watch:
             return False
         name = self.streams[end]
         if not data:
-            if not self.ended:
+            if not self.watched.ended:
                 del self.streams[end]
                 os.close(end)
             return False
@@ -167,49 +165,15 @@ class Watch:
         elif "load_error" in row and self.first:
             self.load_error = str(row["load_error"])
 
-    def _reap(self, options: int) -> bool:
-        """Collect dead processes, ours and orphans; return whether any process is left."""
-        while True:
-            try:
-                pid, status, _ = os.wait4(-1, options)
-            except ChildProcessError:
-                return False
-            if pid == 0:
-                return True
-            if pid == self.pid:
-                self.status, self.ended = status, True
-
-    def _sweep(self) -> None:
-        """Kill and reap everything in the box but this process, which the kernel spares as pid 1."""
-        self.exited = self.ended
-        alive = True
-        while alive:
-            with suppress(ProcessLookupError):
-                os.kill(-1, signal.SIGKILL)
-            alive = self._reap(os.WNOHANG)
-            if alive:
-                time.sleep(0.0005)
-        self.ended = True
-
     def _facts(self, oom_kills: int) -> Facts:
-        code = os.waitstatus_to_exitcode(self.status) if self.exited else None
-        if code in (-signal.SIGKILL, -signal.SIGXCPU) and "cpu" in self.clock.passed():
-            self.broken.add("cpu")
-            code = None
         return {
             "loaded": self.loaded,
             "load_error": self.load_error,
-            "exit_status": code if code is not None and code >= 0 else None,
-            "signal": -code if code is not None and code < 0 else None,
             "out_of_memory": oom_kills > 0,
-            "cpu_exceeded": "cpu" in self.broken,
-            "wall_exceeded": "wall" in self.broken,
-            "output_exceeded": "output" in self.broken,
-            "cpu_seconds": self.clock.cpu(),
-            "wall_seconds": self.clock.wall(),
             "memory_bytes": self.counters.peak_memory(),
             "stdout": self.out.text(),
             "stderr": self.err.text(),
+            **self.watched.facts(self.clock, self.broken),
         }
 
 

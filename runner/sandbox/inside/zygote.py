@@ -16,7 +16,6 @@ process ends after that, or at once, and the host starts another.
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import json
 import os
@@ -25,14 +24,15 @@ import select
 import signal
 import struct
 import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 
 from runner.sandbox.inside.confine import Confinement, confinement, landlock_abi
-from runner.sandbox.inside.counting import Clock, Counters
-from runner.sandbox.inside.process import WRITABLE, become_child, wipe
+from runner.sandbox.inside.counting import Clock, OpenCounters
+from runner.sandbox.inside.immortal import keep_for_good
+from runner.sandbox.inside.process import become_child, unmarked, wipe
 from runner.sandbox.inside.process import dumpable as let_look
+from runner.sandbox.inside.reaping import Watched
 from runner.sandbox.inside.streams import CHUNK, ROW_STREAM_BYTES, Facts, Host, Pump, tag_of
 from runner.sandbox.inside.supervisor import DEAF_TO, HARD_OUTPUT
 
@@ -57,9 +57,9 @@ class Turn:
         self.zygote, self.sheet, self.tests_length = zygote, sheet, tests
         self.token = tag_of(self.key, LOADED) + b" " + LOADED + b"\n"
         self.limits = {"cpu_seconds": cpu, "wall_seconds": wall}
-        self.loaded = self.ended = self.read = self.spoiled = False
+        self.loaded = self.read = self.spoiled = False
         self.broken: set[str] = set()
-        self.rows_held = self.rows_total = self.printed = self.status = self.peak = 0
+        self.rows_held = self.rows_total = self.printed = 0
         self.pump: Pump | None = None
 
     def run(self) -> bool:
@@ -67,13 +67,13 @@ class Turn:
         oom = self.zygote.counters.oom_kills()
         self.clock = Clock(self.zygote.counters, self.limits)
         ends = {name: os.pipe() for name in ("out", "err", "rows", "tests")}
-        self.pid = os.fork()
-        if self.pid == 0:
+        self.watched = Watched(os.fork())
+        if self.watched.pid == 0:
             self._become(ends)
         self._take_ends(ends)
-        while not self.ended and not self.broken:
+        while not self.watched.ended and not self.broken:
             self._wait()
-        self._sweep()
+        self.spoiled |= self.watched.sweep() > SLOW_SWEEP_SECONDS
         self._finish_streams()
         self.spoiled |= not (wipe() and unmarked())
         out_of_memory = self.zygote.counters.oom_kills() > oom
@@ -119,7 +119,7 @@ class Turn:
         for end, _ in self.poll.poll(patience * 1000):
             if end == self.zygote.listen:
                 os.read(end, 512)
-                self._reap(os.WNOHANG)
+                self.watched.reap()
             elif end == 0:
                 os._exit(0)  # and with pid 1 everything in the container, samples sent ahead included
             elif end == self.tests:
@@ -130,7 +130,7 @@ class Turn:
                 self._take(end)
         if self.loaded:
             self._rows()
-        if not self.ended:
+        if not self.watched.ended:
             self.broken |= self.clock.passed()
         if self.printed > HARD_OUTPUT:
             self.broken.add("output")
@@ -220,31 +220,6 @@ class Turn:
             if not self._take(end):
                 return
 
-    def _reap(self, options: int) -> bool:
-        """Collect dead processes, ours and orphans; return whether any process is left."""
-        while True:
-            try:
-                pid, status, used = os.wait4(-1, options)
-            except ChildProcessError:
-                return False
-            if pid == 0:
-                return True
-            self.peak = max(self.peak, used.ru_maxrss)
-            if pid == self.pid:
-                self.status, self.ended = status, True
-
-    def _sweep(self) -> None:
-        """Kill and reap everything in the container but this process, which the kernel spares as pid 1."""
-        self.exited, began, alive = self.ended, time.monotonic(), True
-        while alive:
-            with suppress(ProcessLookupError):
-                os.kill(-1, signal.SIGKILL)
-            alive = self._reap(os.WNOHANG)
-            if alive:
-                time.sleep(0.0005)
-        self.ended = True
-        self.spoiled |= time.monotonic() - began > SLOW_SWEEP_SECONDS
-
     def _finish_streams(self) -> None:
         """Take what is left in the pipes and close them; whatever of the sample the host still sends is passed over."""
         self._rows()
@@ -268,55 +243,15 @@ class Turn:
 
     def _tell(self, out_of_memory: bool) -> None:
         """Send the rows that are held and the facts of the end; keep nothing."""
-        code = os.waitstatus_to_exitcode(self.status) if self.exited else None
-        if code in (-signal.SIGKILL, -signal.SIGXCPU) and "cpu" in self.clock.passed():
-            self.broken.add("cpu")
-            code = None
-        done = self.zygote.host.framed(
-            "done",
-            leaving=self.spoiled,
-            facts={
-                "loaded": self.loaded,
-                "exit_status": code if code is not None and code >= 0 else None,
-                "signal": -code if code is not None and code < 0 else None,
-                "out_of_memory": out_of_memory,
-                "cpu_exceeded": "cpu" in self.broken,
-                "wall_exceeded": "wall" in self.broken,
-                "output_exceeded": "output" in self.broken,
-                "cpu_seconds": self.clock.cpu(),
-                "wall_seconds": self.clock.wall(),
-                "memory_bytes": self.peak << 10,
-            },
-        )
+        facts = {
+            "loaded": self.loaded,
+            "out_of_memory": out_of_memory,
+            "memory_bytes": self.watched.peak_kib << 10,
+            **self.watched.facts(self.clock, self.broken),
+        }
+        done = self.zygote.host.framed("done", leaving=self.spoiled, facts=facts)
         # In one write, since each is handed on by three processes before it is with the host.
         self._hand_on_rows(done)
-
-
-class OpenCounters(Counters):
-    """The kernel's counters through files that stay open: they are read several times for each sample."""
-
-    def __init__(self) -> None:
-        self.cpu = _opened("/sys/fs/cgroup/cpuacct/cpuacct.usage")
-        self.oom = _opened("/sys/fs/cgroup/memory/memory.oom_control", "/sys/fs/cgroup/memory.events")
-
-    def cpu_seconds(self) -> float:
-        """Return what `Counters` does."""
-        return int(os.pread(self.cpu, 32, 0)) / 1e9 if self.cpu >= 0 else super().cpu_seconds()
-
-    def oom_kills(self) -> int:
-        """Return what `Counters` does."""
-        if self.oom < 0:
-            return super().oom_kills()
-        _, said, kills = os.pread(self.oom, 512, 0).rpartition(b"oom_kill ")
-        return int(kills.split()[0]) if said else 0
-
-
-def _opened(*paths: str) -> int:
-    """Return a descriptor of the first of the files that is there, -1 where none is."""
-    for path in paths:
-        with suppress(OSError):
-            return os.open(path, os.O_RDONLY)
-    return -1
 
 
 class Zygote:
@@ -344,20 +279,6 @@ class Zygote:
         view[:] = bytes(len(view))
 
 
-def unmarked() -> bool:
-    """Take from the writable places themselves what a sample could have written on them; return whether it worked."""
-    try:
-        for place in WRITABLE:
-            if os.path.isdir(place) and os.stat(place).st_uid == os.getuid():
-                for name in os.listxattr(place):
-                    os.removexattr(place, name)
-                os.chmod(place, 0o700)
-                os.utime(place, (0, 0))
-    except OSError:
-        return False
-    return True
-
-
 def exactly(count: int) -> bytes:
     """Return so many bytes of what the host sends; leave at once when it is gone."""
     data = bytearray(count)
@@ -368,41 +289,6 @@ def exactly(count: int) -> bytes:
             os._exit(0)
         view = view[got:]
     return bytes(data)
-
-
-def keep_for_good() -> None:
-    """Make all objects there are immortal (PEP 683), where this interpreter knows how.
-
-    Who only uses an object writes to it, since it is counted, and after a fork each first write to a page copies the
-    page: a quarter of the faults of a short sample. What the zygote holds lives as long as it does anyway.
-    """
-    if sys.byteorder != "little":
-        return  # the count is written elsewhere
-    probe = object()
-    uncounted(id(probe))
-    if counted(probe):
-        return
-    known = set[int]()
-    left: list[object] = gc.get_objects()
-    while left:
-        each = left.pop()
-        if id(each) not in known:
-            known.add(id(each))
-            left += gc.get_referents(each)
-    for address in known - {id(known), id(left)}:
-        uncounted(address)
-
-
-def uncounted(address: int) -> None:
-    """Write into an object that it is immortal."""
-    ctypes.c_uint32.from_address(address).value = 0xFFFFFFFF
-
-
-def counted(probe: object) -> bool:
-    """Return whether uses of an object are still counted."""
-    before = sys.getrefcount(probe)
-    uses = [probe] * 9
-    return sys.getrefcount(probe) - before == len(uses)
 
 
 def serve(play: Play, mode: str) -> None:
