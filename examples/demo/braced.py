@@ -11,10 +11,11 @@ from typing import Any
 from examples.demo.records import HERE, LICENCE
 from examples.importing.base import Record
 from examples.importing.benchwright import as_item
-from examples.languages.braces import mask
+from examples.languages.braces.opening import mask
 from examples.languages.ways import ways
 from examples.masking import Masked, Segment, test_source
-from runner.languages.braces import Dialect, outline
+from runner.languages.braces.outline import outline
+from runner.languages.braces.tokens import Dialect
 from runner.languages.cases import cases_of
 
 ENDINGS: dict[Dialect, str] = {"javascript": "js", "cpp": "cpp"}

@@ -10,17 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from runner.languages.base import CanaryPlan
-from runner.languages.braces import (
-    CLOSERS,
-    OPENERS,
-    Dialect,
-    SourceBroken,
-    Span,
-    Token,
-    assertions,
-    tests_of,
-    tokens,
-)
+from runner.languages.braces.statements import assertions, tests_of
+from runner.languages.braces.tokens import CLOSERS, OPENERS, Dialect, SourceBroken, Span, Token, tokens
 from runner.languages.cases import is_cases
 from runner.sandbox.base import Canary, Job
 

@@ -13,12 +13,12 @@ from examples.exporting import humaneval
 from examples.importing.base import Record, RecordInvalid
 from examples.importing.benchwright import as_item, parse
 from examples.importing.environments import Environments
-from examples.languages.braces import mask
+from examples.languages.braces.opening import mask
 from examples.languages.ways import LanguageUnknown, ways
 from examples.masking import MaskingError, fill, restore, test_source
 from examples.models import Version
 from examples.tracebacks import error_lines, map_traceback
-from runner.languages.braces import Dialect
+from runner.languages.braces.tokens import Dialect
 
 JAVASCRIPT = """"use strict";
 /** A board. */

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from runner.languages.braces import Dialect
+from runner.languages.braces.tokens import Dialect
 from runner.outcome import Outcome
 from runner.sandbox.base import Job, Limits
 from runner.sandbox.settings import ENVIRONMENT

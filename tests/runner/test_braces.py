@@ -7,16 +7,9 @@ import json
 import pytest
 
 from runner.languages import canary_plan, language
-from runner.languages.braces import (
-    Dialect,
-    SourceBroken,
-    Span,
-    functions,
-    outline,
-    planned,
-    statements,
-    tokens,
-)
+from runner.languages.braces.outline import functions, outline
+from runner.languages.braces.statements import planned, statements
+from runner.languages.braces.tokens import Dialect, SourceBroken, Span, tokens
 from runner.languages.cases import CaseInvalid, Json, cases_of, for_box, is_cases
 from runner.sandbox.base import Job, Limits
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from examples.languages.braces import BracedWays
+from examples.languages.braces.ways import BracedWays
 
 INCLUDED = re.compile(r"""^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]""", re.MULTILINE)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from examples.languages.braces import BracedWays
+from examples.languages.braces.ways import BracedWays
 
 REQUIRED = re.compile(r"""\brequire\(\s*["']([^"'\n]+)["']\s*\)""")
 # What node itself brings (https://nodejs.org/api/), by the first part of its name.

@@ -13,7 +13,7 @@ from pathlib import Path
 from runner.languages.base import CanaryPlan, PlannedAssertion
 from runner.languages.brace_canaries import plan
 from runner.languages.brace_tests import BraceTests, bootstrap
-from runner.languages.braces import SourceBroken, tokens
+from runner.languages.braces.tokens import SourceBroken, tokens
 from runner.languages.cases import cases_of, for_box
 from runner.sandbox.base import Job
 
