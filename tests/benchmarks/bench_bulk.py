@@ -29,6 +29,7 @@ from typing import Any
 from tests.benchmarks.bench_lanes import plain_environment, times
 from tests.benchmarks.figures import Table
 from tests.benchmarks.records import DATA
+from tests.benchmarks.stages import stages
 from tests.services import redis_program, redis_server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,7 +91,10 @@ class Bench:
 
     def humaneval(self, mode: str) -> None:
         """Add the rate of HumanEval's references in a mode, and what people felt meanwhile."""
+        from django.utils import timezone
+
         jobs = list(references()) * (1 if mode == "single" else self.asked.times)
+        since = timezone.now()
         with workers(mode, self.asked.workers) as pids:
             people = None if self.asked.without_people else People(self.environment)
             found = self.through(jobs, f"humaneval-{mode}")
@@ -105,6 +109,8 @@ class Bench:
         )
         if felt:
             self.table.add(f"interactive meanwhile ({mode})", felt, p95=INTERACTIVE_P95)
+            for name, values in stages(since).items():
+                self.table.add(f"  of it: {name}", values)
 
     def loops(self) -> None:
         """Add the seconds for samples of which one in a hundred never ends."""

@@ -22,9 +22,11 @@ from tests.benchmarks.figures import Table
 from tests.benchmarks.frames import Frames
 from tests.benchmarks.peers import PROGRAM, TESTS, milliseconds, peers
 from tests.benchmarks.site import Site, session_of, site
+from tests.benchmarks.stages import stages
 
 TIMES = 50
-PAUSE_SECONDS = 0.3  # longer than a box takes to be replaced, shorter than a person takes to read
+# Until the box before is replaced and gone, which is what "warm" means: a hardened `docker run` alone takes 0.3.
+PAUSE_SECONDS = 0.8
 PROCESSES = ("config.web", "config.work")
 BROWSER = "click to outcome on the page"
 POSTED, FRAME = "post to its answer, no browser", "post to the outcome's frame, no browser"
@@ -57,7 +59,7 @@ def main() -> int:
         table.add(BROWSER, found.pop(BROWSER), p50=30, p95=80)
         for name, values in found.items():
             table.add(name, values)
-        for name, values in parts().items():
+        for name, values in stages().items():
             table.add(f"  of it: {name}", values)
         used = ", ".join(f"{name} {served.cpu_ms(name) - before[name]:.0f} ms" for name in PROCESSES)
         table.fact(f"processor time for {2 * times} runs", used)
@@ -140,23 +142,6 @@ def posted(person: Person, address: str, frames: Frames) -> tuple[float, float]:
     assert answer.status == 200, answer
     at = frames.wait_for(lambda text: 'data-running="false"' in text and "1 passed" in text)
     return answer.total_ms, (at - began) * 1000
-
-
-def parts() -> dict[str, list[float]]:
-    """Return the milliseconds between the moments the database keeps of each run, by its own clock."""
-    from runner.models import Execution
-
-    done = list(Execution.objects.filter(outcome="PASSED"))
-
-    def between(one: str, other: str) -> list[float]:
-        return [(getattr(each, other) - getattr(each, one)).total_seconds() * 1000 for each in done]
-
-    return {
-        "asked to taken by the worker": between("created_at", "leased_at"),
-        "taken to started in a box": between("leased_at", "started_at"),
-        "started to first row": between("started_at", "first_row_at"),
-        "first row to outcome saved": between("first_row_at", "finished_at"),
-    }
 
 
 if __name__ == "__main__":
