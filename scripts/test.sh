@@ -19,7 +19,6 @@ stage() {
 }
 
 set_up() {
-    scripts/venv.sh dev || exit 1
     # Tests that need what is not here are skipped and say why, so none of these ends the run.
     scripts/debian.sh postgresql redis-server chromium || true
     if scripts/engine.sh; then
@@ -40,14 +39,26 @@ build_images() {
     return $status
 }
 
-set_up
+# What needs Python alone. Returns 1 where anything failed, and says what.
+check_code() {
+    stage "ruff check" ruff check .
+    stage "ruff format" ruff format --check .
+    stage "mypy" mypy
+    stage "import contracts" lint-imports
+    stage "migrations" env BENCHWRIGHT_DATA="$(mktemp -d)" python manage.py makemigrations --check --dry-run
+    if [ ${#failed[@]} -gt 0 ]; then complain "Failed before pytest: ${failed[*]}"; fi
+    [ ${#failed[@]} -eq 0 ]
+}
+
+scripts/venv.sh dev || exit 1
 export PATH="$PWD/.venv/bin:$PATH"
-stage "ruff check" ruff check .
-stage "ruff format" ruff format --check .
-stage "mypy" mypy
-stage "import contracts" lint-imports
-stage "migrations" env BENCHWRIGHT_DATA="$(mktemp -d)" python manage.py makemigrations --check --dry-run
-if [ ${#failed[@]} -gt 0 ]; then complain "Failed before pytest: ${failed[*]}"; fi
+# Packages are fetched and images built meanwhile: one waits for the network and the disk, the other computes.
+said=$(mktemp)
+check_code >"$said" 2>&1 &
+checks=$!
+set_up
+wait "$checks" || failed+=("code")
+cat "$said" && rm -f "$said"
 
 # Two cores are shared by containers, Chromium and the tests: two processes, and what measures or fills the pool is
 # kept together in one of them (loadgroup).
