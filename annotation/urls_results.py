@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from annotation.views import adjudication, releases, results, tokens
+from annotation.views import adjudication, leaderboard, releases, results, tokens
 from examples.views.exports import dataset_export
 
 RELEASE = r"^releases/(?P<name>[-\w]+)/(?P<number>\d+\.\d+\.\d+)"
@@ -17,6 +17,8 @@ urlpatterns = [
         results.export_rows,
         name="study_export",
     ),
+    path("leaderboard/", leaderboard.board, name="leaderboard"),
+    re_path(r"^leaderboard\.(?P<style>csv|json)$", leaderboard.board_file, name="leaderboard_file"),
     path("releases/", releases.releases, name="releases"),
     path("releases/new/", releases.release_new, name="release_new"),
     re_path(rf"{RELEASE}/$", releases.release, name="release"),

@@ -17,6 +17,7 @@ from examples.api import (
     ReleaseViewSet,
     SplitViewSet,
 )
+from examples.evaluation.api import EvaluationViewSet, LeaderboardViewSet
 from runner.api import OperationsView
 
 NAME = r"(?P<name>[-\w]+)"
@@ -26,6 +27,8 @@ router.include_root_view = False
 router.include_format_suffixes = False
 router.register("datasets", DatasetViewSet, basename="dataset")
 router.register("examples", ExampleViewSet, basename="example")
+router.register("evaluations", EvaluationViewSet, basename="evaluation")
+router.register("leaderboards", LeaderboardViewSet, basename="leaderboard")
 router.register("studies", StudyViewSet, basename="study")
 router.register("releases", ReleaseViewSet, basename="release")
 router.register(f"releases/{NAME}", NumberViewSet, basename="release-number")

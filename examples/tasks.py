@@ -9,8 +9,10 @@ from celery import shared_task
 from examples import environments
 from examples.checking.repeating import due_repeats, run_repeats
 from examples.checking.run import check_version, waiting
+from examples.evaluation.scoring import score_evaluation
 from examples.importing.store import waiting_reports
 from examples.importing.uploads import run_import
+from examples.models import Evaluation
 from runner import builds, obstacles
 from runner.models import Build, Suite
 
@@ -46,6 +48,12 @@ def repeat(request_id: int) -> None:
 def import_file(report_id: int) -> None:
     """Import an uploaded file, unless another worker has it; goes on behind the records that are in already."""
     run_import(report_id)
+
+
+@shared_task(queue="bulk", name="examples.score")
+def score(evaluation_id: int) -> None:
+    """Ask for an execution of each sample that has none; what two workers ask at once is asked once."""
+    score_evaluation(Evaluation.objects.get(pk=evaluation_id))
 
 
 @shared_task(queue="bulk", name="examples.build_environment")

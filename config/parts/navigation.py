@@ -12,12 +12,13 @@ _CURATING = (
     ("Examples", "examples"),
     ("Adjudication", "adjudication"),
     ("Studies", "studies"),
+    ("Models", "evaluations"),
     ("Releases", "releases"),
     ("Operations", "operations"),
 )
 _BY_ROLE = {
     Role.ANNOTATOR: (("My work", "work"),),
-    Role.READER: (("Releases", "releases"),),
+    Role.READER: (("Releases", "releases"), ("Leaderboard", "leaderboard")),
     Role.CURATOR: _CURATING,
     Role.ADMIN: _CURATING,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -56,7 +56,7 @@ def progress(evaluation: Evaluation) -> Progress:
     return progress_of([evaluation])[evaluation.pk]
 
 
-def progress_of(evaluations: list[Evaluation]) -> dict[int, Progress]:
+def progress_of(evaluations: Sequence[Evaluation]) -> dict[int, Progress]:
     """Return how far each evaluation is, by its id, in two queries whatever their number."""
     rows = ModelSample.objects.filter(item__evaluation__in=evaluations).order_by()
     open_ = Q(execution__state__in=[Execution.State.QUEUED, Execution.State.RUNNING])
@@ -79,7 +79,7 @@ def _progress(counts: Mapping[str, Any], per_second: float) -> Progress:
     return Progress(**made, seconds_left=left)
 
 
-def _speeds(evaluations: list[Evaluation]) -> dict[str, float]:
+def _speeds(evaluations: Sequence[Evaluation]) -> dict[str, float]:
     """Return how many executions ended per second lately, by scope."""
     lately = Execution.objects.filter(
         scope__in=[each.scope for each in evaluations],

@@ -55,7 +55,7 @@ def score_evaluation(
     is committed whole, so a call that was cut off is finished by the next one. Raises EvaluationRefused where an
     environment has no image yet.
     """
-    _refuse_unbuilt(evaluation)
+    refuse_unbuilt(evaluation)
     asked = Asked(retried=retry_unjudged(evaluation) if retry else 0)
     jobs = Jobs(evaluation)
     last = 0
@@ -144,7 +144,8 @@ def _enqueued(new: dict[str, Keyed], evaluation: Evaluation) -> dict[str, int]:
     return made
 
 
-def _refuse_unbuilt(evaluation: Evaluation) -> None:
+def refuse_unbuilt(evaluation: Evaluation) -> None:
+    """Raise EvaluationRefused where an environment that the samples need has no image yet."""
     used = Environment.objects.filter(versions__evaluation_items__evaluation=evaluation)
     if evaluation.environment_id is not None:
         used = Environment.objects.filter(pk=evaluation.environment_id)

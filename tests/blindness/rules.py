@@ -89,6 +89,10 @@ def _draft(world: World) -> dict[str, Any]:
     return {"name": world.draft.name, "number": world.draft.number}
 
 
+def _evaluation(world: World) -> dict[str, Any]:
+    return {"name": world.sample.item.evaluation.name}
+
+
 def _release(world: World) -> dict[str, Any]:
     return {"name": world.frozen.name, "number": world.frozen.number}
 
@@ -186,6 +190,15 @@ RULES: dict[str, Rule] = {
     "try_again": Rule(CURATES, lambda world: {"pk": world.check_execution.pk}),
     # Django's admin lets anybody sign out; its sign-in leads to ours.
     "admin:logout": Rule(EVERYBODY),
+    # Models: their samples are solutions, so they are the curators'; figures over what readers may download are theirs too
+    "evaluations": Rule(CURATES),
+    "evaluation_grid": Rule(CURATES),
+    "evaluation": Rule(CURATES, _evaluation),
+    "evaluation_score": Rule(CURATES, _evaluation),
+    "evaluation_samples": Rule(CURATES, _evaluation),
+    "model_sample": Rule(CURATES, lambda world: {"pk": world.sample.pk}),
+    "leaderboard": Rule(READS),
+    "leaderboard_file": Rule(READS, lambda _: {"style": "json"}),
     # Releases
     "releases": Rule(READS),
     "release_new": Rule(CURATES),
@@ -207,6 +220,10 @@ RULES: dict[str, Rule] = {
     "v1:example-list": Rule(CURATES),
     "v1:example-detail": Rule(CURATES, _example),
     "v1:operations": Rule(CURATES),
+    "v1:evaluation-list": Rule(READS),
+    "v1:evaluation-detail": Rule(READS, _evaluation),
+    "v1:evaluation-figures": Rule(READS, _evaluation),
+    "v1:leaderboard-list": Rule(READS),
     "v1:study-list": Rule(CURATES),
     "v1:study-detail": Rule(CURATES, _study),
     "v1:study-results": Rule(CURATES, _study),
@@ -225,6 +242,8 @@ HELD_OUT: dict[str, Arguments] = {
     "release_file": _file_of("kept.jsonl"),
     "v1:release-number-files": _file_of("kept.jsonl"),
     "v1:split-detail": lambda world: {**_release(world), "split": "kept"},
+    "v1:evaluation-detail": lambda world: {"name": world.kept_sample.item.evaluation.name},
+    "v1:evaluation-figures": lambda world: {"name": world.kept_sample.item.evaluation.name},
 }
 
 # Django's admin and allauth, whose routes are theirs to name: whoever is not served gets the sign-in page or 404, and

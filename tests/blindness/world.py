@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
+from django.utils.text import slugify
 
 from annotation import evidence
 from annotation.accounts import create_account
@@ -19,13 +20,14 @@ from annotation.tokens import make_token
 from config.access import Role
 from examples.assembly import Answer, assemble
 from examples.jobs import full_job
-from examples.models import Check, ImportReport, Release, Version
+from examples.models import Check, ImportReport, ModelSample, Release, Version
 from examples.releasing.drafting import DraftPlan, SplitPlan, draft_release
 from examples.releasing.freezing import freeze
 from examples.releasing.lines import identity
 from runner.models import Execution, TestRow
 from runner.outcome import Outcome
 from tests.annotation.factories import finish, make_version
+from tests.examples.evaluation.factories import judged, make_evaluation
 from tests.factories import make_attempt, make_checks, make_environment, make_study
 
 # Identifiers, so that no highlighter, escaping or JSON encoding takes a mark apart.
@@ -33,9 +35,10 @@ CONTEXT, VISIBLE = "mark_of_context", "mark_of_visible"
 REFERENCE, HIDDEN = "mark_of_reference", "mark_of_hidden"
 OWN, OTHERS, OTHERS_TEXT = "mark_of_own", "mark_of_others", "mark_of_text"
 OUTPUT, HELD_OUT = "mark_of_output", "mark_of_held_out"
+MODEL = "mark_of_model"
 
 # What nobody may be sent but those who curate; and beside it what belongs to the owner of the attempt alone.
-SECRET = (REFERENCE, HIDDEN, OTHERS, OTHERS_TEXT, OUTPUT, HELD_OUT)
+SECRET = (REFERENCE, HIDDEN, OTHERS, OTHERS_TEXT, OUTPUT, HELD_OUT, MODEL)
 PRIVATE = (*SECRET, CONTEXT, VISIBLE, OWN)
 
 SOURCE = f'''"""Prices in a shop."""
@@ -80,6 +83,8 @@ class World:
     submission: Run  # the other's
     frozen: Release  # of an example with the same marks, and of one in a split that is kept private
     kept: Version  # the one in that split
+    sample: ModelSample  # a model's, of the example in the split that readers may download
+    kept_sample: ModelSample  # of the one that is kept private
     draft: Release
     check_execution: Execution
     report: ImportReport
@@ -99,9 +104,9 @@ class World:
         return {
             "anonymous": (*PRIVATE, *membership),
             "stranger": (*PRIVATE, *membership),
-            "other": (REFERENCE, HIDDEN, OUTPUT, OWN, HELD_OUT, *membership),
+            "other": (REFERENCE, HIDDEN, OUTPUT, OWN, HELD_OUT, MODEL, *membership),
             "owner": (*SECRET, *membership),
-            "reader": (OTHERS, OTHERS_TEXT, OUTPUT, OWN, HELD_OUT, *membership),
+            "reader": (OTHERS, OTHERS_TEXT, OUTPUT, OWN, HELD_OUT, MODEL, *membership),
         }.get(kind, ())
 
 
@@ -139,6 +144,8 @@ def make_world() -> World:
         submission=submission,
         frozen=frozen,
         kept=kept,
+        sample=_model_sample(frozen, "test", f"model of {frozen.name}"),
+        kept_sample=_model_sample(frozen, "kept", HELD_OUT),
         draft=_draft("2.0.0", people["curator"]),
         check_execution=_evidence(version),
         report=ImportReport.objects.create(
@@ -163,6 +170,18 @@ def _frozen_release(solver: User, curator: User) -> tuple[Release, Version]:
     for split, version in (("test", shown), ("kept", kept)):
         draft.items.filter(version=version).update(split=draft.splits.get(name=split))
     return freeze(draft, by=curator, people=evidence), kept
+
+
+def _model_sample(release: Release, split: str, name: str) -> ModelSample:
+    """Return a model's sample for the version of a split, with a program that was executed for it."""
+    part = release.splits.get(name=split)
+    version = release.items.get(split=part).version
+    evaluation = make_evaluation([version], split=part, name=slugify(name))
+    (sample,) = judged(evaluation.items.get(), Outcome.PASSED)
+    ModelSample.objects.filter(pk=sample.pk).update(reply=answer(MODEL))
+    job = full_job(version, answer(MODEL))
+    Execution.objects.filter(pk=sample.execution_id).update(job_data=job.as_json())
+    return sample
 
 
 def _draft(number: str, curator: User) -> Release:
