@@ -5,11 +5,14 @@ from __future__ import annotations
 from time import monotonic
 
 from celery import shared_task
+from django.conf import settings
 
 from examples import environments
 from examples.checking.repeating import due_repeats, run_repeats
 from examples.checking.run import check_version, waiting
 from examples.evaluation.scoring import score_evaluation
+from examples.generation.running import generate
+from examples.generation.waking import waiting_fragments
 from examples.importing.store import waiting_reports
 from examples.importing.uploads import run_import
 from examples.models import Evaluation
@@ -91,3 +94,19 @@ def wake_bulk_work() -> None:
         repeat.delay(request_id)
     for _ in waiting(at_most=AT_ONCE):
         check_waiting.delay()
+
+
+@shared_task(queue="generation", name="examples.generate_fragment")
+def generate_fragment(fragment_id: int) -> None:
+    """Bring a fragment to its end, unless another worker has it or this host can execute nothing; then the next."""
+    if obstacles.trouble():
+        return
+    if generate(fragment_id) is not None:
+        wake_generation()
+
+
+@shared_task(queue="generation", name="examples.wake_generation")
+def wake_generation() -> None:
+    """Wake as many workers as may ask at once, for the fragments that wait longest."""
+    for fragment_id in waiting_fragments(at_most=settings.LLM_CONCURRENCY):
+        generate_fragment.delay(fragment_id)
