@@ -7,13 +7,25 @@ in a docstring was written by the function's author to show it. Whether it says 
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
 from typing import NamedTuple
 
 from examples.generation.docstrings import DocstringInvalid, instruction_of, without_examples
 from examples.generation.doctests import DoctestsInvalid, Tests, convert_examples, has_examples
+from examples.generation.leaks import refuse_leaks
+from examples.generation.rules import RuleBroken
 from examples.generation.slicing import Slice, slice_function
 from examples.languages.python import source as python
+from examples.masking import MaskingError, mask
+from examples.visible import visible_part
+
+# Which exception comes is part of what a caller is told, so naming one gives nothing away.
+EXCEPTIONS = " ".join(
+    name
+    for name, each in vars(builtins).items()
+    if isinstance(each, type) and issubclass(each, BaseException)
+)
 
 
 class PlainRefused(Exception):
@@ -61,11 +73,15 @@ def plain_tests(source: str, function: str) -> Made:
 
 
 def plain_instruction(source: str, function: str) -> Made:
-    """Return what the function's docstring says beside its examples, as an instruction. Raises PlainRefused."""
+    """Return what the function's docstring says beside its examples, as an instruction.
+
+    Raises PlainRefused, also where the docstring reveals the body or what a hidden test expects: it stands in the context.
+    """
     try:
         made = instruction_of(source, function)
     except DocstringInvalid as error:
         raise PlainRefused("no_description", str(error)) from error
+    _refuse_leaks(made.text, source, function)
     return Made(made.text + "\n", "Taken from the docstring, without its examples.")
 
 
@@ -75,6 +91,18 @@ def needs_of_examples(source: str, function: str, package: str = "") -> list[str
         return _needed(_examples(source, function, package))
     except PlainRefused:
         return []
+
+
+def _refuse_leaks(instruction: str, source: str, function: str) -> None:
+    tests = _examples(source, function)
+    shown = visible_part(tests.source, [tests.name]).text
+    try:
+        reference = mask(plain_program(source, function).text, function, test_names=[tests.name]).reference
+        refuse_leaks(instruction, reference=reference, hidden=tests.source, shown=f"{shown}\n{EXCEPTIONS}")
+    except MaskingError as error:
+        raise PlainRefused("cannot_be_opened", f"{error}.") from error
+    except RuleBroken as broken:
+        raise PlainRefused(broken.rule, broken.message) from broken
 
 
 def _needed(tests: Tests) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -37,7 +37,7 @@ def take_fragments(
     taken = Taken()
     known = set(run.fragments.values_list("path", "function", "origin"))
     number = run.fragments.aggregate(last=Max("number"))["last"] or 0
-    found = screen(files, wanted, _shapes(run))
+    found = cut_down(screen(files, wanted, _shapes(run)))
     rows = (row for row in map(_row, found) if _is_new(row, known, taken))
     while batch := list(islice(rows, BATCH)):
         for row in batch:
@@ -80,7 +80,7 @@ def _row(found: Candidate | LeftOut) -> Fragment:
         )
     origin = found.file.origin
     return Fragment(
-        source=_source(found),
+        source=found.file.text,
         path=found.file.path[:500],
         function=found.name,
         repository=origin.repository[:300],
@@ -91,17 +91,21 @@ def _row(found: Candidate | LeftOut) -> Fragment:
     )
 
 
-def _source(found: Candidate) -> str:
-    """Return the fragment's text: what was published of it, or of a whole package what the function needs.
+def cut_down(found: Iterable[Candidate | LeftOut]) -> Iterator[Candidate | LeftOut]:
+    """Yield what was found, a candidate of a package with a file that holds only what the function needs.
 
-    Of a file of 5,000 lines nobody could see what was changed, and no model could take it.
+    Of a file of 5,000 lines nobody could see what was changed, and no model could take it. What was published as one
+    function, or pasted, stays as it is.
     """
-    file = found.file
-    if not file.module and not file.siblings:
-        return file.text
-    package = file.module.partition(".")[0]
-    also = needs_of_examples(file.text, found.name, package)
-    return slice_function(file.text, found.name, module=file.module, siblings=file.siblings, also=also).source
+    for each in found:
+        yield each if isinstance(each, LeftOut) or not each.file.module else _cut(each)
+
+
+def _cut(candidate: Candidate) -> Candidate:
+    file = candidate.file
+    also = needs_of_examples(file.text, candidate.name, file.module.partition(".")[0])
+    made = slice_function(file.text, candidate.name, module=file.module, siblings=file.siblings, also=also)
+    return replace(candidate, file=replace(file, text=made.source))
 
 
 def _told(origin: Origin) -> str:

@@ -74,3 +74,27 @@ def test_a_docstring_of_examples_alone_describes_nothing():
 
 def test_the_test_is_called_otherwise_where_the_source_has_that_name():
     assert plain_tests(SOURCE + "test_take = 1\n", "take").text.startswith("def test_take_():")
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("Give the first few, such as 'abc' of abcdef.", "reveals_tests"),
+        ("Give ``list(items)[:count] if count else None`` of it.", "reveals_solution"),
+        ("Give the first few; ValueError for the rest.", None),
+    ],
+)
+def test_a_docstring_that_reveals_the_solution_or_hidden_tests_is_not_an_instruction(said, code):
+    source = SOURCE.replace("Give the first few.", said).replace(
+        "return list(items)[:count]", "return list(items)[:count] if count else None"
+    )
+    source = source.replace(
+        "    ['a']\n",
+        "    ['a']\n    >>> take(1)\n    Traceback (most recent call last):\n    ValueError: no\n    >>> take('abc')\n    'abc'\n",
+    )
+    if code is None:
+        assert "ValueError" in plain_instruction(source, "take").text
+        return
+    with pytest.raises(PlainRefused) as refused:
+        plain_instruction(source, "take")
+    assert refused.value.code == code
