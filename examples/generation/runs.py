@@ -1,9 +1,8 @@
-"""GENERATE: start a run over fragments, stop it, resume it, let a recorded one answer again."""
+"""GENERATE: start a run that asks a model, stop it, resume it, let a recorded one answer again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,8 +10,6 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from examples.generation import prompts
-from examples.generation.fragments.base import Candidate, LeftOut
-from examples.generation.fragments.screening import touched
 from examples.generation.running import stop_run
 from examples.models import Dataset, Fragment, GenerationRun, audit
 from examples.waking import wake_on_commit
@@ -34,7 +31,6 @@ class RunRefused(ValueError):
 class Options:
     """How a run asks, and what it may spend; prices are per million tokens and money is in millionths."""
 
-    path: str = GenerationRun.Path.MODEL
     model: str = ""
     temperature: float = 0.0
     seed: int | None = 0
@@ -50,46 +46,46 @@ class Options:
 
 
 def start_run(
-    name: str,
-    *,
-    dataset: Dataset,
-    environment: Environment,
-    found: Iterable[Candidate | LeftOut],
-    options: Options,
-    by: Any,
-    wake: bool = True,
+    name: str, *, dataset: Dataset, environment: Environment, options: Options, by: Any
 ) -> GenerationRun:
-    """Save a run with a fragment for each candidate and each function left out, and wake workers. Raises RunRefused.
+    """Save a run that asks a model; fragments are taken into it (fragments/taking.py), then it goes on. Raises RunRefused.
 
     The endpoint is the one of the settings: neither a page nor a command can point the key elsewhere.
     """
-    asks = options.path == GenerationRun.Path.MODEL
-    model = (options.model or settings.LLM_MODEL) if asks else ""
-    if asks and not settings.LLM_BASE_URL:
-        raise RunRefused("No endpoint is set. Set BENCHWRIGHT_LLM_URL, or run without a model.")
-    if asks and not model:
+    model = options.model or settings.LLM_MODEL
+    if not settings.LLM_BASE_URL:
+        raise RunRefused("No endpoint is set. Set BENCHWRIGHT_LLM_URL, or make examples without a model.")
+    if not model:
         raise RunRefused("No model is named. Name one, or set BENCHWRIGHT_LLM_MODEL.")
-    columns = {each: getattr(options, each) for each in Options.__dataclass_fields__ if each != "model"}
     run = GenerationRun(
         name=name,
         dataset=dataset,
         environment=environment,
-        base_url=settings.LLM_BASE_URL if asks else "",
-        model=model,
-        prompts=prompts.versions() if asks else {},
+        path=GenerationRun.Path.MODEL,
+        base_url=settings.LLM_BASE_URL,
+        prompts=prompts.versions(),
         created_by=by,
-        **columns,
+        **{**asdict(options), "model": model},
     )
     with transaction.atomic():
         _save(run)
-        _add([_fragment_of(run, number, each) for number, each in enumerate(found, start=1)])
-        audit(by, "generation started", f"generation:{run.pk}", name=name, endpoint=_host(run.base_url))
-        if wake:
-            _wake()
+        audit(by, "generation run made", f"generation:{run.name}", model=model, endpoint=_host(run.base_url))
     return run
 
 
-def replay_run(recorded: GenerationRun, *, name: str, by: Any, wake: bool = True) -> GenerationRun:
+def go_on(run: GenerationRun, *, wake: bool = True) -> int:
+    """Wake workers for the fragments of a run that wait, and return how many do; a finished run goes on with them."""
+    waiting = run.fragments.open().count()
+    with transaction.atomic():
+        if waiting:
+            finished = GenerationRun.objects.filter(pk=run.pk, state=State.FINISHED)
+            finished.update(state=State.RUNNING, finished_at=None)
+        if wake:
+            _wake()
+    return waiting
+
+
+def replay_run(recorded: GenerationRun, *, name: str, by: Any) -> GenerationRun:
     """Save a run over the same fragments that the recorded one's replies answer, offline. Raises RunRefused."""
     if recorded.path != GenerationRun.Path.MODEL:
         raise RunRefused(f"{recorded.name} asked no model, so there is nothing to replay. Start it again.")
@@ -104,10 +100,9 @@ def replay_run(recorded: GenerationRun, *, name: str, by: Any, wake: bool = True
     )
     with transaction.atomic():
         _save(run)
-        _add([_copy_of(run, each) for each in recorded.fragments.order_by("number")])
-        audit(by, "generation replayed", f"generation:{run.pk}", name=name, recorded=recorded.name)
-        if wake:
-            _wake()
+        copies = [_copy_of(run, each) for each in recorded.fragments.order_by("number")]
+        Fragment.objects.bulk_create(copies, batch_size=BATCH)
+        audit(by, "generation replayed", f"generation:{run.name}", recorded=recorded.name)
     return run
 
 
@@ -135,7 +130,7 @@ def resume_run(
         GenerationRun.objects.filter(pk=run.pk).update(
             state=State.RUNNING, reason="", finished_at=None, **changes
         )
-        audit(by, "generation resumed", f"generation:{run.pk}", **changes)
+        audit(by, "generation resumed", f"generation:{run.name}", **changes)
         if wake:
             _wake()
     return run.fragments.open().count()
@@ -146,7 +141,7 @@ def halt_run(run: GenerationRun, *, by: Any) -> bool:
     with transaction.atomic():
         halted = stop_run(run, "Stopped by a curator. Resume it to go on.")
         if halted:
-            audit(by, "generation stopped", f"generation:{run.pk}")
+            audit(by, "generation stopped", f"generation:{run.name}")
     return halted
 
 
@@ -158,42 +153,6 @@ def _save(run: GenerationRun) -> None:
         if GenerationRun.objects.filter(name=run.name).exists():
             raise RunRefused(f"There is a run {run.name} already. Choose another name.") from error
         raise
-
-
-def _add(fragments: list[Fragment]) -> None:
-    if not fragments:
-        raise RunRefused(
-            "No fragment was found. Give a file, an archive or a checkout that holds a function."
-        )
-    Fragment.objects.bulk_create(fragments, batch_size=BATCH)
-
-
-def _fragment_of(run: GenerationRun, number: int, found: Candidate | LeftOut) -> Fragment:
-    if isinstance(found, LeftOut):
-        return Fragment(
-            run=run,
-            number=number,
-            path=found.path[:500],
-            function=found.name[:300],
-            state=Fragment.State.LEFT_OUT,
-            reason_code=str(found.reason),
-            reason=found.sentence,
-        )
-    origin = found.file.origin
-    return Fragment(
-        run=run,
-        number=number,
-        source=found.file.text,
-        path=found.file.path[:500],
-        function=found.name[:300],
-        repository=origin.repository[:300],
-        licence=origin.licence[:100],
-        origin=str(origin.facts.get("sha") or origin.facts.get("commit") or origin.facts.get("url") or "")[
-            :300
-        ],
-        structure_hash=found.structure[:64],
-        touches=touched(found),
-    )
 
 
 def _copy_of(run: GenerationRun, recorded: Fragment) -> Fragment:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from django.test import override_settings
 
-from examples.generation.fragments.base import Candidate, Origin, SourceFile
+from examples.generation.fragments.base import Origin, SourceFile
+from examples.generation.fragments.screening import Wanted
+from examples.generation.fragments.taking import take_fragments
 from examples.generation.running import generate
 from examples.generation.runs import Options, start_run
-from examples.llm.endpoint import configured
+from examples.llm import Reply, configured
 from examples.models import Dataset, Fragment, GenerationRun
 from runner.models import Environment
 from runner.outcome import Measurement
@@ -36,24 +39,23 @@ class Warm:
         """Leave the pool to the next test."""
 
 
-def candidate(source: str, name: str, *, repository: str = "somebody/somewhere") -> Candidate:
-    """Return a function of a source as finding hands it on."""
-    file = SourceFile("lib/module.py", source, Origin(repository, "MIT", {"sha": "0" * 40}))
-    return Candidate(file, name, 1, "")
+def file_of(source: str, name: str, *, repository: str = "somebody/somewhere") -> SourceFile:
+    """Return a source whose function of that name is wanted."""
+    return SourceFile(f"lib/{name}.py", source, Origin(repository, "MIT", {"commit": "0" * 40}), name=name)
 
 
-def start(*found: Candidate, name: str = "run-1", **options: Any) -> GenerationRun:
-    """Start a run over candidates in the plain environment, without waking a worker."""
+def start(*files: SourceFile, name: str = "run-1", **options: Any) -> GenerationRun:
+    """Start a run over the functions of files, in the plain environment, without waking a worker."""
     dataset, _ = Dataset.objects.get_or_create(name="made", defaults={"title": "Made", "licence": "MIT"})
-    return start_run(
+    run = start_run(
         name,
         dataset=dataset,
         environment=Environment.objects.get(name="plain"),
-        found=found,
         options=Options(**{"model": "tiny", **options}),
         by=None,
-        wake=False,
     )
+    take_fragments(run, files, Wanted())
+    return run
 
 
 def generate_all(run: GenerationRun) -> list[Fragment]:
@@ -62,6 +64,17 @@ def generate_all(run: GenerationRun) -> list[Fragment]:
         generate(fragment.pk)
     run.refresh_from_db()
     return list(run.fragments.order_by("number"))
+
+
+@dataclass(frozen=True)
+class Answering:
+    """A model of this process, for what no endpoint can do: end a worker in the middle of a question."""
+
+    reply: Callable[[], Reply]
+
+    def answer(self, request: Mapping[str, Any]) -> Reply:
+        """Return what is to be returned, or raise."""
+        return self.reply()
 
 
 @contextmanager
