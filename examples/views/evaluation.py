@@ -123,7 +123,8 @@ def found_by(request: HttpRequest, name: str) -> Evaluation:
 
 def row_of(label: str, value: Mean) -> Row:
     """Return the line of a mean over examples; why it or its interval is undefined stands with it."""
-    over = f"{value.n:,} examples" if value.is_whole else f"{value.n:,} of {value.total:,} examples"
+    over = f"{value.n:,}" if value.is_whole else f"{value.n:,} of {value.total:,}"
+    over += " example" if value.total == 1 else " examples"
     low, high = (None if each is None else 100 * each for each in (value.low, value.high))
     return Row(label, over, None if value.value is None else 100 * value.value, low, high, value.reason)
 

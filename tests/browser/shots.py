@@ -22,6 +22,7 @@ TESTS = [
     "tests/browser/test_walk.py",
     "tests/browser/test_states.py",
     "tests/browser/test_environments_look.py",
+    "tests/browser/test_leaderboard.py",
 ]
 DOCS = {
     "workspace": "workspace-wrong",
@@ -55,6 +56,8 @@ NO_PAGE = frozenset(
         "study_person_out",
         "slot_release",
         "study_codebook",
+        "evaluation_score",
+        "leaderboard_file",
         "study_export",
         "release_freeze",
         "release_leave_out",

@@ -105,7 +105,7 @@ def test_scoring_is_asked_of_a_worker_and_noted_and_refused_with_words_where_not
     evaluation = make_evaluation([make_version()], name="m")
     make_sample(evaluation.items.get())
     page = staff.get(reverse("evaluation", args=["m"])).content.decode()
-    assert "Score 1 samples" in page
+    assert "Score 1 sample<" in page
     staff.post(reverse("evaluation_score", args=["m"]))
     assert asked == [evaluation.pk]
     assert AuditEntry.objects.filter(action="evaluation scored").exists()
@@ -123,6 +123,9 @@ def test_samples_are_found_by_version_and_outcome_and_shown_with_code_and_rows(s
     assert "2 samples" in staff.get(f"{address}?version={version}").content.decode()
     assert "1 sample<" in staff.get(f"{address}?version={version}&outcome=FAILED").content.decode()
     assert "No sample matches" in staff.get(f"{address}?outcome=left").content.decode()
+    waiting = make_sample(two[1].items.first(), 9)
+    assert "not asked for" in staff.get(f"{address}?outcome=left").content.decode()
+    assert "not asked for" in staff.get(reverse("model_sample", args=[waiting.pk])).content.decode()
     sample = ModelSample.objects.filter(item__evaluation=two[1]).first()
     ModelSample.objects.filter(pk=sample.pk).update(reply="    return '\x1b[31m<b>'\n", recorded=True)
     sample.execution.rows.create(number=1, test="test_add", assertion=1, outcome=PASSED)
