@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -47,7 +48,11 @@ def main(queues: list[str]) -> int:
     events.keep_loop()
     post = workers.sign_on(queues)
     bulk = "bulk" in queues
-    reconciler = reconcile.Reconciler(post, also=[_wake_bulk_work, boxes.close_idle_lines] if bulk else [])
+    also: list[Callable[[], object]] = [_wake_bulk_work, boxes.close_idle_lines] if bulk else []
+    if "generation" in queues:
+        _give_back_generation(post.former_boot)
+        also.append(_wake_generation)
+    reconciler = reconcile.Reconciler(post, also=also)
     reconciler.start()
     if bulk:
         threading.Thread(target=modes.try_at_start, name="modes", daemon=True).start()
@@ -92,13 +97,35 @@ def _wake_bulk_work() -> None:
         wake_bulk_work()
 
 
+def _wake_generation() -> None:
+    """Let fragments that wait be taken up, as `_wake_bulk_work` does for imports and checks."""
+    from examples.tasks import wake_generation
+    from runner.waking import waiting_messages
+
+    lying = waiting_messages("generation")
+    if lying is not None and lying < WAKE_UPS_ENOUGH:
+        wake_generation()
+
+
+def _give_back_generation(former_boot: str) -> None:
+    """Give back the fragments of a former process of this worker at once: their leases outlast a question to a model."""
+    from examples.generation.claims import give_back_boot
+
+    with suppress(DatabaseError):  # one that is away leaves them to the end of their leases
+        give_back_boot(former_boot)
+
+
 def _lanes(queues: list[str]) -> list[tuple[Celery, int]]:
-    """Return an app and a number of threads for interactive work, and for all other work, as far as asked for."""
+    """Return an app and a number of threads for interactive work, for generation, and for all other work.
+
+    Threads that ask a model wait most of their time, so they take none of those that execute.
+    """
     from django.conf import settings
 
-    other = [queue for queue in queues if queue != "interactive"]
+    other = [queue for queue in queues if queue not in ("interactive", "generation")]
     other += ["samples"] if "bulk" in other and "samples" not in other else []
     lanes = [(["interactive"], settings.RUNNER_INTERACTIVE_THREADS)] if "interactive" in queues else []
+    lanes += [(["generation"], settings.LLM_CONCURRENCY)] if "generation" in queues else []
     lanes += [(other, settings.RUNNER_BULK_THREADS)] if other else []
     return [(lane(*names), threads) for names, threads in lanes]
 

@@ -71,7 +71,10 @@ def withdraw_failed(run: GenerationRun) -> int:
     Acceptance executes twice and the checks five times, so a rare flake shows only there.
     """
     failed = Fragment.objects.filter(
-        run=run, state=State.ACCEPTED, example__current__check_state=Version.CheckState.FAILED
+        run=run,
+        state=State.ACCEPTED,
+        example__current__check_state=Version.CheckState.FAILED,
+        example__current__number=1,
     )
     count = 0
     for fragment in failed.select_related("example__current"):

@@ -163,12 +163,12 @@ def test_one_who_asks_thirty_times_is_served_no_more_often_than_one_who_asks_twi
 
 
 def test_interactive_work_has_threads_of_its_own_whatever_else_is_taken(settings):
-    settings.RUNNER_INTERACTIVE_THREADS, settings.RUNNER_BULK_THREADS = 3, 2
+    settings.RUNNER_INTERACTIVE_THREADS, settings.RUNNER_BULK_THREADS, settings.LLM_CONCURRENCY = 3, 2, 5
     lanes = [
         ([queue.name for queue in app.conf.task_queues], threads)
         for app, threads in work._lanes(["interactive", "bulk", "generation"])
     ]
-    assert lanes == [(["interactive"], 3), (["bulk", "generation", "samples"], 2)]
+    assert lanes == [(["interactive"], 3), (["generation"], 5), (["bulk", "samples"], 2)]
     [(alone, threads)] = work._lanes(["bulk"])
     assert ([queue.name for queue in alone.conf.task_queues], threads) == (["bulk", "samples"], 2)
 

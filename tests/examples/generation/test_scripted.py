@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from pathlib import Path
 
 import pytest
 from django.db.models import Sum
@@ -15,8 +14,6 @@ from django.db.models import Sum
 from examples.assembly import Answer
 from examples.checking.run import CHECKS, check_version
 from examples.generation import running
-from examples.generation.fragments.base import SourceFile
-from examples.generation.fragments.codesearchnet import read_codesearchnet
 from examples.jobs import full_job
 from examples.languages.python import source as python
 from examples.languages.ways import ways
@@ -25,9 +22,9 @@ from examples.models import Call, Check, Example, Fragment, PackageWish, Round, 
 from runner.queueing import execute_now
 from tests.examples.generation.asking import asked, file_of, generate_all, start
 from tests.examples.generation.replies import REPLIES, code, instruction, script
+from tests.examples.generation.sample import SAMPLE, sample
 
 pytestmark = [pytest.mark.docker, pytest.mark.django_db(transaction=True)]
-SAMPLE = Path(__file__).parents[4] / "shared/data/codesearchnet/python_train_sample.jsonl"
 ROUNDS = 2
 ENDS = {
     "quote_split": ("accepted", ""),
@@ -79,17 +76,6 @@ OBEYING = {
 }
 
 
-def sample() -> list[SourceFile]:
-    """Return the records that the replies are for, in the order of the file."""
-    if not SAMPLE.exists():
-        pytest.skip(f"{SAMPLE.name} is not here")
-    with SAMPLE.open("rb") as stream:
-        files = [each for each in read_codesearchnet(stream) if isinstance(each, SourceFile)]
-    chosen = [each for each in files if each.name in REPLIES]
-    assert len(chosen) == len(REPLIES) == 13
-    return chosen
-
-
 def told(fragment: Fragment) -> str:
     """Return the rounds of a fragment: steps, and after a colon the rule that was broken."""
     rounds = fragment.rounds.values_list("step", "rule")
@@ -99,9 +85,12 @@ def told(fragment: Fragment) -> str:
 def test_fragments_go_through_all_steps_and_end_as_written(
     warm: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if not SAMPLE.exists():
+        pytest.skip(f"{SAMPLE.name} is not here")
     # Three repeats more would show nothing about generation.
     monkeypatch.setattr(running, "check_version", partial(check_version, seeds=(1, 2)))
     files = [*sample(), file_of(OBEYED, "double")]
+    assert len(files) == 14
     quick = {"LLM_TIMEOUT_SECONDS": 1.5, "LLM_TRIES": 3}
     with asked(script({**REPLIES, "double": OBEYING}), **quick) as server:
         run = start(
