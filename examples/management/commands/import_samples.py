@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.core.validators import validate_slug
 
-from examples.evaluation.choosing import dataset_named, default_name, environment_named, split_named
-from examples.evaluation.creating import EvaluationRefused, Rules, evaluation_named, versions_over
+from examples.evaluation.creating import EvaluationRefused, evaluation_named, versions_over
 from examples.evaluation.importing import Incoming, import_samples, try_samples
+from examples.evaluation.options import add_options, name_of, over_of, rules_of
 from examples.models import Evaluation
 
 
@@ -20,32 +18,13 @@ class Command(BaseCommand):
 
     help = (
         "Import model samples: HumanEval's samples.jsonl, CodeT's, outputs of Exec-CSN's inference, or "
-        "Benchwright's own JSON Lines (plain or .gz)."
+        "Benchwright's own JSON Lines (plain or .gz). How the model was asked is recorded as far as it is said."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the file, what it is over, the model, how it was asked, how it is judged, and whether to try only."""
+        """Take the file, the evaluation, and whether to try only."""
         parser.add_argument("file", type=Path)
-        over = parser.add_mutually_exclusive_group(required=True)
-        over.add_argument("--dataset", default="", help="the samples are for a dataset's current versions")
-        over.add_argument("--release", default="", help="a frozen release's split: NAME@NUMBER/SPLIT")
-        parser.add_argument("--model", required=True, help="the model's own name")
-        parser.add_argument(
-            "--name", default="", help="the evaluation's name; else made of model and dataset"
-        )
-        parser.add_argument("--n", type=int, help="samples asked for an example, as far as known")
-        parser.add_argument("--temperature", type=float)
-        parser.add_argument("--top-p", type=float)
-        parser.add_argument("--max-tokens", type=int)
-        parser.add_argument(
-            "--cpu-limit", type=float, help="seconds of CPU for every sample; else each version's own limit"
-        )
-        parser.add_argument(
-            "--environment", default="", help="one environment for all; else each version's own"
-        )
-        parser.add_argument(
-            "--unchecked", action="store_true", help="take a dataset's versions before their checks passed"
-        )
+        add_options(parser)
         parser.add_argument(
             "--dry-run", action="store_true", help="report what would happen and change nothing"
         )
@@ -72,21 +51,9 @@ class Command(BaseCommand):
             raise CommandError("No sample could come in.")
 
     def _run(self, stream: Any, options: dict[str, Any]) -> tuple[str, Incoming]:
-        over = dataset_named(options["dataset"]) if options["dataset"] else split_named(options["release"])
-        name = options["name"] or default_name(options["model"], over)
-        try:
-            validate_slug(name)
-        except ValidationError as error:
-            raise EvaluationRefused(f"--name {name!r}: use letters, digits, - and _ only.") from error
-        rules = Rules(
-            samples_asked=options["n"],
-            temperature=options["temperature"],
-            top_p=options["top_p"],
-            max_tokens=options["max_tokens"],
-            cpu_limit_seconds=options["cpu_limit"],
-            environment=environment_named(options["environment"]),
-            unchecked=options["unchecked"],
-        )
+        over = over_of(options)
+        name = name_of(options, over)
+        rules = rules_of(options)
         if options["dry_run"]:
             made = Evaluation.objects.filter(name=name).first()
             versions = (
