@@ -17,6 +17,7 @@ urlpatterns = [
     path("api/", include("config.api")),
     path("kit/", kit, name="kit"),
     path("examples/", include("examples.urls")),
+    path("generation/", include("examples.urls_generation")),
     path("evaluations/", include("examples.urls_evaluation")),
     path("", include("annotation.urls")),
     path("", include("annotation.urls_results")),

@@ -10,6 +10,7 @@ from config.access import Role
 
 _CURATING = (
     ("Examples", "examples"),
+    ("Generation", "generation"),
     ("Adjudication", "adjudication"),
     ("Studies", "studies"),
     ("Models", "evaluations"),

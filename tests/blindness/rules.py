@@ -93,6 +93,14 @@ def _evaluation(world: World) -> dict[str, Any]:
     return {"name": world.sample.item.evaluation.name}
 
 
+def _run(world: World) -> dict[str, Any]:
+    return {"name": world.fragment.run.name}
+
+
+def _fragment(world: World) -> dict[str, Any]:
+    return {**_run(world), "number": world.fragment.number}
+
+
 def _release(world: World) -> dict[str, Any]:
     return {"name": world.frozen.name, "number": world.frozen.number}
 
@@ -190,6 +198,19 @@ RULES: dict[str, Rule] = {
     "try_again": Rule(CURATES, lambda world: {"pk": world.check_execution.pk}),
     # Django's admin lets anybody sign out; its sign-in leads to ours.
     "admin:logout": Rule(EVERYBODY),
+    # Generation: fragments and rounds hold references and hidden tests, so they are the curators'
+    "generation": Rule(CURATES),
+    "generation_new": Rule(CURATES),
+    "generation_yields": Rule(CURATES),
+    "generation_run": Rule(CURATES, _run),
+    "generation_fragments": Rule(CURATES, _run),
+    "generation_yield": Rule(CURATES, lambda world: {**_run(world), "style": "json"}),
+    "generation_state": Rule(CURATES, _run, lambda _: {"action": "resume"}),
+    "fragment": Rule(CURATES, _fragment),
+    "fragment_edit": Rule(CURATES, lambda world: {**_fragment(world), "subject": "program"}),
+    "fragment_accept": Rule(CURATES, _fragment),
+    "fragment_reject": Rule(CURATES, _fragment, lambda _: {"reason": "too plain"}),
+    "fragment_again": Rule(CURATES, _fragment),
     # Models: their samples are solutions, so they are the curators'; figures over what readers may download are theirs too
     "evaluations": Rule(CURATES),
     "evaluation_grid": Rule(CURATES),

@@ -19,8 +19,12 @@ from annotation.runs import run_visible, submit
 from annotation.tokens import make_token
 from config.access import Role
 from examples.assembly import Answer, assemble
+from examples.generation.fragments.reading import read_text
+from examples.generation.fragments.runs import plain_run
+from examples.generation.fragments.screening import Wanted
+from examples.generation.fragments.taking import take_fragments
 from examples.jobs import full_job
-from examples.models import Check, ImportReport, ModelSample, Release, Version
+from examples.models import Check, Fragment, ImportReport, ModelSample, Release, Version
 from examples.releasing.drafting import DraftPlan, SplitPlan, draft_release
 from examples.releasing.freezing import freeze
 from examples.releasing.lines import identity
@@ -85,6 +89,7 @@ class World:
     kept: Version  # the one in that split
     sample: ModelSample  # a model's, of the example in the split that readers may download
     kept_sample: ModelSample  # of the one that is kept private
+    fragment: Fragment  # of generation, with the reference in it
     draft: Release
     check_execution: Execution
     report: ImportReport
@@ -146,6 +151,7 @@ def make_world() -> World:
         kept=kept,
         sample=_model_sample(frozen, "test", f"model of {frozen.name}"),
         kept_sample=_model_sample(frozen, "kept", HELD_OUT),
+        fragment=_fragment(),
         draft=_draft("2.0.0", people["curator"]),
         check_execution=_evidence(version),
         report=ImportReport.objects.create(
@@ -182,6 +188,13 @@ def _model_sample(release: Release, split: str, name: str) -> ModelSample:
     job = full_job(version, answer(MODEL))
     Execution.objects.filter(pk=sample.execution_id).update(job_data=job.as_json())
     return sample
+
+
+def _fragment() -> Fragment:
+    """Return a fragment that waits, of a run without a model, whose source is the marked example's."""
+    run = plain_run("marked-run", dataset="marked-made")
+    take_fragments(run, [read_text(SOURCE, path="shop.py", function="with_tax")], Wanted())
+    return run.fragments.get()
 
 
 def _draft(number: str, curator: User) -> Release:
