@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from examples.generation.dropping import without_failing
-from examples.generation.failing import first_failure
+from examples.generation.failing import first_failure, program_at_fault
 from examples.models import Round, Step
 
 Subject = Round.Subject
@@ -128,7 +128,7 @@ def _mended(standing: Standing, code: Round, ways: Ways) -> Act | Ending:
     assert failed is not None
     if ways.asks:
         just_executed = standing.last is code
-        if just_executed and without_failing(standing.tests, failed):
+        if just_executed and not program_at_fault(failed) and without_failing(standing.tests, failed):
             return Act.DROP
         asked = [each for each in standing.since_edit(Step.REPAIR) if each.call_id is not None]
         if len(asked) < ways.rounds:
