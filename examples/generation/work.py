@@ -138,7 +138,7 @@ class Work:
             number=self.standing.number,
             json=json,
         )
-        for wish in wishes_of(calls.reply_of(call)):
+        for wish in wishes_of(calls.reply_of(call), self.allowed):
             said = bounded(wish.said, 500)
             PackageWish.objects.get_or_create(
                 fragment=self.fragment, package=wish.package, defaults={"said": said}

@@ -143,14 +143,22 @@ def _commands(tree: ast.Module) -> list[tuple[str, int]]:
 
 def refuse_imports(tree: ast.Module, allowed: Allowed) -> None:
     """Raise RuleBroken (`package_wish`) for an import of what is not to be had, and for a relative one."""
+    for name, line in lacking(tree, allowed):
+        if name.startswith("."):
+            raise RuleBroken("package_wish", f"line {line} imports {name}, of a package that is not here.")
+        said = f"line {line} imports {name}, which is not here. Use the standard library."
+        raise RuleBroken("package_wish", said)
+
+
+def lacking(tree: ast.Module, allowed: Allowed) -> list[tuple[str, int]]:
+    """Return the modules that are imported and not to be had, each with its line; relative ones with their dots."""
+    found = []
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Import | ast.ImportFrom):
-            continue
         if isinstance(node, ast.ImportFrom) and node.level:
-            said = f"line {node.lineno} imports {'.' * node.level}{node.module or ''}, of a package that is not here."
-            raise RuleBroken("package_wish", said)
-        names = [each.name for each in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-        for name in names:
-            if allowed.lacks(name.partition(".")[0]):
-                said = f"line {node.lineno} imports {name}, which is not here. Use the standard library."
-                raise RuleBroken("package_wish", said)
+            found.append(("." * node.level + (node.module or ""), node.lineno))
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names = (
+                [each.name for each in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+            )
+            found += [(name, node.lineno) for name in names if allowed.lacks(name.partition(".")[0])]
+    return sorted(found, key=lambda each: each[1])

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from examples.generation.rules.base import RuleBroken
+from examples.generation.rules.base import Allowed, RuleBroken, lacking, parsed
 from examples.llm import Reply
 
 FENCE = re.compile(
@@ -82,15 +82,27 @@ def json_of(reply: Reply) -> dict[str, Any]:
     return found
 
 
-def wishes_of(reply: Reply) -> list[Wish]:
-    """Return the packages that a reply asks to be installed, each once; nothing of it is ever run."""
+def wishes_of(reply: Reply, allowed: Allowed) -> list[Wish]:
+    """Return the packages that a reply asks to be installed, or imports and lacks, each once; nothing of it is ever run."""
     wishes: dict[str, Wish] = {}
     for match in INSTALL.finditer(reply.text):
         for word in match[1].split():
             named = PACKAGE.match(word)
             if named and not word.startswith("-"):
                 wishes.setdefault(named[0], Wish(named[0], match[0].strip()))
+    for name, line in _lacking(reply, allowed):
+        module = name.partition(".")[0]
+        wishes.setdefault(module, Wish(module, f"import {name} in line {line}"))
     return list(wishes.values())
+
+
+def _lacking(reply: Reply, allowed: Allowed) -> list[tuple[str, int]]:
+    """Return what the reply's code imports and lacks; nothing of a reply that holds no code that can be read."""
+    try:
+        found = lacking(parsed(code_of(reply)), allowed)
+    except RuleBroken:
+        return []
+    return [(name, line) for name, line in found if PACKAGE.match(name)]
 
 
 def _refuse_cut_off(reply: Reply) -> None:

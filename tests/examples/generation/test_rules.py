@@ -88,10 +88,20 @@ def test_a_reply_that_is_not_one_block_of_code_breaks_a_rule(text: str, finish: 
 
 def test_packages_that_a_reply_asks_for_are_wishes_with_the_line_that_asks() -> None:
     reply = Reply("Do `pip install -U leftpad==1.0 PyYAML` and\npip install leftpad")
-    assert [(each.package, each.said) for each in wishes_of(reply)] == [
+    assert [(each.package, each.said) for each in wishes_of(reply, ALLOWED)] == [
         ("leftpad", "pip install -U leftpad==1.0 PyYAML"),
         ("PyYAML", "pip install -U leftpad==1.0 PyYAML"),
     ]
+
+
+def test_what_code_imports_and_the_environment_lacks_is_a_wish_and_a_module_of_its_own_package_is_none() -> (
+    None
+):
+    reply = Reply(fenced("import os, numpy\nimport leftpad.core\nfrom .text import shorten\n"))
+    assert [(each.package, each.said) for each in wishes_of(reply, ALLOWED)] == [
+        ("leftpad", "import leftpad.core in line 2")
+    ]
+    assert wishes_of(Reply("import leftpad"), ALLOWED) == []
 
 
 def test_a_program_that_only_replaces_what_is_elsewhere_keeps_all_rules() -> None:
