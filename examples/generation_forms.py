@@ -127,7 +127,7 @@ class EditForm(forms.Form):
 class RejectForm(forms.Form):
     """Why a fragment is rejected."""
 
-    reason = forms.CharField(label="Why", max_length=2000, error_messages={"required": "Say why."})
+    reason = forms.CharField(label="Reason", max_length=2000, error_messages={"required": "Say why."})
 
 
 def too_large() -> str:

@@ -33,6 +33,14 @@ class Shown:
     first: bool
     failed: Sequence[TestRow]
 
+    @property
+    def adapted(self) -> list[str]:
+        """The kinds of change that the paper tells apart, each once; what is cut away by rule adapts nothing."""
+        if self.round.call is None:
+            return []
+        kinds = dict.fromkeys(each["kind"] for each in self.round.adaptations)
+        return [kind for kind in kinds if kind != "other"]
+
 
 @dataclass
 class Stretch:
@@ -132,5 +140,12 @@ def spent(shown: Sequence[Shown]) -> dict[str, Any]:
     return {
         "tokens": sum(_tokens(each.round) for each in shown),
         "micros": sum(call.charged_micros for call in calls),
-        "seconds": sum(each.round.seconds or 0 for each in shown),
+        "seconds": sum(_seconds(each.round) for each in shown) or None,
     }
+
+
+def _seconds(each: Round) -> float:
+    """Return a round's own time, of one made by rule that of its execution."""
+    if each.seconds is not None:
+        return each.seconds
+    return each.execution.wall_seconds or 0.0 if each.execution else 0.0

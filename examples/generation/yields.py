@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, Sum
+from django.db.models.functions import Coalesce
 
 from examples.models import Call, Fragment, GenerationRun, Round, Step
 from runner.models import Execution
@@ -63,7 +64,7 @@ class Yield:
     """What runs made of their fragments.
 
     rounds, calls  how many there were; `executions` of them were executed, `unjudged` without an outcome
-    seconds        of work on rounds, waiting for models included
+    seconds        of work on rounds, waiting for models included; of its execution where a round was made by rule
     micros         money spent, in millionths; tokens as the endpoints count them
     """
 
@@ -172,7 +173,7 @@ def yield_of(runs: Sequence[GenerationRun], *, title: str = "") -> Yield:
     rounds = Round.objects.filter(fragment__run__in=ids).order_by()
     worked = rounds.aggregate(
         rounds=Count("pk"),
-        seconds=Sum("seconds"),
+        seconds=Sum(Coalesce("seconds", "execution__wall_seconds")),
         executions=Count("execution"),
         unjudged=Count("execution", filter=Q(execution__state=Execution.State.UNJUDGED)),
     )

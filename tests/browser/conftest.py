@@ -137,7 +137,7 @@ def bulk_worker(served: Site, redis_url: str, tmp_path: Path) -> Iterator[dict[s
     """A worker of every queue on the site's own data, which finds what is uploaded there; gives every environment."""
     built = {name: _built(name) for name in ("plain", "science")}
     environment = _environment(_database(), redis_url, served.log.parent)
-    with _working(environment, tmp_path / "worker.log", ["interactive", "bulk"]):
+    with _working(environment, tmp_path / "worker.log", ["interactive", "bulk", "generation"]):
         yield built
 
 
