@@ -4,7 +4,8 @@
 
 humaneval   the 164 references as a model's answers: 164 pass
 recorded    codellama 7B: 47, qwen2.5-coder 7B: 120 of 164, every recorded verdict
-codegen     CodeGen-16B's 16,400 samples at 3 s: 3,624 pass (+-5, and which), pass@1, @10 and @100 of the published counts
+codegen     CodeGen-16B's 16,400 samples at 3 s: 3,624 pass (+-5), beside one that needs Python 3.12, by name; pass@1, @10
+            and @100 of these counts
 
 Each is scored twice: the second time nothing is executed. Exit 1 where anything is missed.
 """
@@ -31,6 +32,8 @@ RECORDED = {
 CODEGEN = "samples/codet_humaneval_codegen16b_n100.jsonl.gz"
 CODEGEN_PROBLEMS = "samples/codet_humaneval_prompts.jsonl.gz"
 CODEGEN_PASSED, WITHIN = 3624, 5
+# It passes since Python 3.12, where whole numbers have `is_integer`; the known counts are of 3.11.
+NEWER_PYTHON = ("HumanEval/151", 73)
 CODEGEN_PASS_AT = {1: 0.220976, 10: 0.503702, 100: 0.737805}
 # One sample more or less moves pass@1 by 1 / 16,400, and pass@100 by up to 1 / 164 where it is a problem's only one.
 EXACT = 5e-7
@@ -101,21 +104,39 @@ def recorded() -> None:
 
 
 def codegen() -> None:
-    """CodeGen-16B: a hundred samples for each problem."""
-    from examples.evaluation.pass_at_k import mean_pass_at_k
+    """CodeGen-16B: a hundred samples for each problem; the one that depends on the Python by name."""
+    from examples.evaluation.pass_at_k import Count, mean_pass_at_k
+    from examples.models import ModelSample
 
     load(data_file(CODEGEN_PROBLEMS), "humaneval-codet")
     options = {"cpu_limit": 3.0, "n": 100, "k": [1, 2, 5, 10, 100]}
     evaluation = scored(data_file(CODEGEN), "humaneval-codet", "codegen-16b", **options)
-    found = counts(evaluation)
-    passed, samples = sum(each.passed for each in found), sum(each.samples for each in found)
+    found = tallies_by_key(evaluation)
+    key, number = NEWER_PYTHON
+    sample = ModelSample.objects.get(
+        item__evaluation=evaluation, item__version__example__key=key, number=number
+    )
+    newer = sample.execution is not None and sample.execution.passed
+    print(f"{key} sample {number}, which calls int.is_integer: {sample.execution.outcome}")  # type: ignore[union-attr]
+    if newer:
+        found[key] = Count(found[key].samples, found[key].passed - 1)
+    passed, samples = (
+        sum(each.passed for each in found.values()),
+        sum(each.samples for each in found.values()),
+    )
     note(f"codegen: {samples:,} judged", samples == 16400)
     away = abs(passed - CODEGEN_PASSED)
-    note(f"codegen: {passed:,} pass, {CODEGEN_PASSED:,} +- {WITHIN} known", away <= WITHIN)
+    note(f"codegen: {passed:,} pass beside it, {CODEGEN_PASSED:,} +- {WITHIN} known", away <= WITHIN)
     for k, known in CODEGEN_PASS_AT.items():
-        value = mean_pass_at_k(found, k).value or 0.0
+        value = mean_pass_at_k(found.values(), k).value or 0.0
         room = away / 164 if away else EXACT
         note(f"codegen: pass@{k} {value:.6f}, known {known:.6f}", abs(value - known) <= room)
+
+
+def tallies_by_key(evaluation: Any) -> dict[str, Any]:
+    """Return n and c of each example, by its key."""
+    keys = evaluation.items.order_by("position").values_list("version__example__key", flat=True)
+    return dict(zip(keys, counts(evaluation), strict=True))
 
 
 PARTS = {"humaneval": humaneval, "recorded": recorded, "codegen": codegen}
