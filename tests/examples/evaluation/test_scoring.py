@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from examples.evaluation import scoring
 from examples.evaluation.creating import EvaluationRefused
+from examples.evaluation.leaderboard import grid
 from examples.evaluation.progress import progress
+from examples.evaluation.rows import tallies
 from examples.evaluation.scoring import score_evaluation
 from examples.models import Evaluation, ModelSample
 from runner.models import Execution
@@ -135,3 +140,26 @@ def test_asking_costs_queries_by_the_batch_and_not_by_the_sample(evaluation):
     ) as few:
         score_evaluation(evaluation)
     assert len(few) < 54 + 30  # one UPDATE a sample, and what a batch costs
+
+
+def test_two_who_score_at_once_ask_for_each_program_once(either_database):
+    evaluation = make_evaluation([make_version("add")])
+    item = evaluation.items.get()
+    for number in range(1, 61):
+        make_sample(item, number, reply=f"    return a + b + {number // 2}\n")
+    ready = threading.Barrier(2)
+
+    def score() -> int:
+        try:
+            ready.wait(30)
+            return score_evaluation(evaluation).executions
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        asked = [each.result() for each in [pool.submit(score) for _ in range(2)]]
+    assert sum(asked) == Execution.objects.count() == 31
+    assert not ModelSample.objects.waiting().exists()
+    (tally,) = tallies(evaluation)
+    assert (tally.n, tally.left) == (0, 60)
+    assert grid([evaluation])[0].counts[0].samples == 0
