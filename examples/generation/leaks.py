@@ -17,6 +17,7 @@ from examples.generation.rules.base import RuleBroken
 from examples.languages.python import source as python
 
 TOKENS = 8
+LONGEST = 20_000  # characters of an instruction
 SECTIONS = ("Functionality", "Inputs", "Outputs")
 SKIPPED = (
     tokenize.COMMENT,
@@ -39,7 +40,10 @@ def instruction_of(found: Mapping[str, Any]) -> str:
         if len(text.split()) < 2:
             raise RuleBroken("incomplete_instruction", f"{name} is missing or says nothing.")
         parts.append(f"{name}: {text}")
-    return "\n\n".join(parts) + "\n"
+    whole = "\n\n".join(parts) + "\n"
+    if len(whole) > LONGEST:
+        raise RuleBroken("incomplete_instruction", f"it has {len(whole)} characters. Say it in {LONGEST}.")
+    return whole
 
 
 def _flat(value: Any) -> str:

@@ -15,7 +15,7 @@ from examples.generation.plain import PlainRefused
 from examples.generation.replaying import ReplayDiverged, model_of
 from examples.generation.standing import Act, Ending, next_act
 from examples.generation.steps import acceptance, augmentation, judging, repair, standalone, write_tests
-from examples.generation.work import Unjudged, Work
+from examples.generation.work import TOO_DEEP, Unjudged, Work
 from examples.languages.python import source as python
 from examples.llm import Model, ModelRefused, TryLater
 from examples.masking import MaskingError
@@ -127,6 +127,8 @@ def _step(work: Work) -> Ending | None:
         return Ending(refusal.code, refusal.message)
     except (MaskingError, python.SourceInvalid, python.FunctionNotFound) as error:
         return Ending("cannot_be_opened", str(error))
+    except RecursionError:
+        return Ending("syntax", TOO_DEEP)
     return None
 
 

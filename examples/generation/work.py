@@ -19,6 +19,8 @@ from runner.models import Execution, bounded
 from runner.queueing import execute_now
 from runner.sandbox.base import Job
 
+TOO_DEEP = "the code is nested too deeply to be looked at."
+
 
 class Unjudged(Exception):
     """An execution could not be judged, by our fault; the message says why."""
@@ -112,6 +114,8 @@ class Work:
             check(text)
         except RuleBroken as broken:
             rule, message = broken.rule, broken.message
+        except RecursionError:
+            rule, message = "syntax", TOO_DEEP
         more = {} if rule else details(text)
         seconds = time.monotonic() - began
         return self.keep(

@@ -20,6 +20,7 @@ from examples.llm.patience import TryLater, asked_pause
 LARGEST_BODY = 4 << 20
 PIECE = 64 << 10
 SAID = 300
+MOST_TOKENS = 10**9
 # Turned away for now, before anything was computed; 408 and 409 are sent by gateways in front of models.
 LATER = (408, 409, 425, 429)
 
@@ -133,7 +134,9 @@ def _read_reply(body: bytes) -> Reply:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """Return a number of tokens as the endpoint gives it, None for what can be none."""
+    fit = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
+    return value if fit else None
 
 
 def _said(error: IO[bytes]) -> str:

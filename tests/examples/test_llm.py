@@ -43,6 +43,7 @@ def test_a_reply_comes_with_why_it_ended_and_its_tokens() -> None:
 
 def test_tokens_that_the_endpoint_does_not_count_are_unknown() -> None:
     assert asked_once(Say("yes", tokens=None)) == Reply("yes", "stop", None, None)
+    assert asked_once(Say("yes", tokens=(10**30, -1))) == Reply("yes", "stop", None, None)
 
 
 def test_the_request_holds_model_messages_and_parameters_and_the_key_goes_in_a_header() -> None:

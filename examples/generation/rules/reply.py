@@ -10,9 +10,8 @@ from typing import Any
 from examples.generation.rules.base import Allowed, RuleBroken, lacking, parsed
 from examples.llm import Reply
 
-FENCE = re.compile(
-    r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+.#-]*)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL
-)
+FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+.#-]*)")
+LONGEST = 200_000  # characters of a reply
 SHELLS = (
     "sh",
     "bash",
@@ -51,25 +50,23 @@ class Wish:
 
 def code_of(reply: Reply) -> str:
     """Return the one block of Python code of a reply, ended by a line break. Raises RuleBroken."""
-    text = reply.text.replace("\r\n", "\n")
-    _refuse_cut_off(reply)
-    blocks = [(label.lower(), body) for _, label, body in FENCE.findall(text)]
-    _refuse_commands(text, blocks)
+    text = _whole(reply)
+    outside, blocks = blocks_of(text)
+    _refuse_commands(text, outside, blocks)
     code = [body for label, body in blocks if label in PYTHONS]
     if len(code) != 1:
         if not code and REFUSAL.search(text):
             raise RuleBroken("refusal", f"the model declines: {_start(text)}")
         found = f"{len(code)} blocks of code" if code else "no block of code between fences"
         raise RuleBroken("one_code_block", f"the reply holds {found}. Give one block, ```python … ```.")
-    return str(code[0]).rstrip() + "\n"
+    return code[0].rstrip() + "\n"
 
 
 def json_of(reply: Reply) -> dict[str, Any]:
     """Return the JSON object that a reply is, or holds in a block. Raises RuleBroken."""
-    text = reply.text.replace("\r\n", "\n")
-    _refuse_cut_off(reply)
-    blocks = [(label.lower(), body) for _, label, body in FENCE.findall(text)]
-    _refuse_commands(text, blocks)
+    text = _whole(reply)
+    outside, blocks = blocks_of(text)
+    _refuse_commands(text, outside, blocks)
     bodies = [body for label, body in blocks if label in ("", "json")]
     try:
         found = json.loads(bodies[0] if len(bodies) == 1 else text)
@@ -105,16 +102,40 @@ def _lacking(reply: Reply, allowed: Allowed) -> list[tuple[str, int]]:
     return [(name, line) for name, line in found if PACKAGE.match(name)]
 
 
-def _refuse_cut_off(reply: Reply) -> None:
+def blocks_of(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """Return what stands outside fences, and the label and text of each block; one that is not closed is none.
+
+    Line by line: a pattern over all would look from each fence to the end of a reply that closes none.
+    """
+    outside: list[str] = []
+    blocks: list[tuple[str, str]] = []
+    fence, label, start = "", "", 0
+    lines = text.splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        found = FENCE.match(line)
+        if not fence and found:
+            fence, label, start = found[1], found[2].lower(), at
+        elif fence and line.strip() == fence:
+            blocks.append((label, "".join(lines[start + 1 : at])))
+            fence = ""
+        elif not fence:
+            outside.append(line)
+    return "".join(outside + (lines[start:] if fence else [])), blocks
+
+
+def _whole(reply: Reply) -> str:
+    """Return the text of a reply that was not cut off, its lines ended alike. Raises RuleBroken."""
     if reply.finish == "length":
         raise RuleBroken("truncated", "the reply was cut off at its longest. Write less around the code.")
+    if len(reply.text) > LONGEST:
+        raise RuleBroken("one_code_block", f"the reply has more than {LONGEST} characters. Write less.")
+    return reply.text.replace("\r\n", "\n")
 
 
-def _refuse_commands(text: str, blocks: list[tuple[str, str]]) -> None:
+def _refuse_commands(text: str, outside: str, blocks: list[tuple[str, str]]) -> None:
     """Raise RuleBroken for a package to install (`package_wish`) or any other command (`shell_command`)."""
     if install := INSTALL.search(text):
         raise RuleBroken("package_wish", f"the reply asks for {install[0].strip()!r}; nothing is installed.")
-    outside = FENCE.sub("", text)
     shells = [body for label, body in blocks if label in SHELLS]
     command = (
         shells[0].strip() if shells else (found[0].strip() if (found := COMMAND.search(outside)) else "")

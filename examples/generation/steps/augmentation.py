@@ -13,7 +13,7 @@ from examples.generation.making import draft_of, job_of
 from examples.generation.rules import RuleBroken, code_of
 from examples.generation.rules.base import parsed
 from examples.generation.rules.tests import calls as uses
-from examples.generation.work import Work
+from examples.generation.work import TOO_DEEP, Work
 from examples.models import Round, Step
 from runner.models import Execution
 
@@ -40,6 +40,8 @@ def take(work: Work) -> Round:
             raise RuleBroken("no_new_test", "the reference does not give the same each time.")
     except RuleBroken as broken:
         rule, message = broken.rule, broken.message
+    except RecursionError:
+        rule, message = "syntax", TOO_DEEP
     return work.keep(
         step=Step.AUGMENTATION,
         subject=Round.Subject.TESTS,

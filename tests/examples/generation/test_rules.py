@@ -86,6 +86,15 @@ def test_a_reply_that_is_not_one_block_of_code_breaks_a_rule(text: str, finish: 
     assert broken(code_of, Reply(text, finish)) == rule
 
 
+def test_a_reply_that_opens_fences_and_closes_none_is_looked_at_once() -> None:
+    assert broken(code_of, Reply("```a\n" * 39_000)) == "one_code_block"
+    assert broken(code_of, Reply("x" * 200_001)) == "one_code_block"
+
+
+def test_code_around_an_inner_fence_is_one_block() -> None:
+    assert code_of(Reply("````python\nx = 1\n```\ny = 2\n````")) == "x = 1\n```\ny = 2\n"
+
+
 def test_packages_that_a_reply_asks_for_are_wishes_with_the_line_that_asks() -> None:
     reply = Reply("Do `pip install -U leftpad==1.0 PyYAML` and\npip install leftpad")
     assert [(each.package, each.said) for each in wishes_of(reply, ALLOWED)] == [

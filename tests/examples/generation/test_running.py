@@ -137,6 +137,15 @@ def test_a_stop_in_mid_run_keeps_the_round_and_what_is_resumed_goes_on_from_it()
 
 
 @pytest.mark.django_db
+def test_code_that_is_nested_too_deeply_breaks_a_rule_and_no_worker() -> None:
+    make_environment()
+    deep = "def test_f():\n" + "    assert packbools(" + "1+" * 3000 + "1) == 1\n"
+    with asked(script({"packbools": {"standalone": [code(BOOLS_PROGRAM)], "write_tests": [code(deep)]}})):
+        (fragment,) = generate_all(start(file_of(BOOLS_SOURCE, "packbools"), rounds=0))
+    assert (fragment.state, fragment.reason_code) == ("rejected", "syntax")
+
+
+@pytest.mark.django_db
 def test_a_fragment_is_worked_on_by_one_worker_at_a_time() -> None:
     make_environment()
     with asked(lambda _: Say("no code")) as server:
@@ -174,6 +183,21 @@ def test_a_replay_stops_where_the_recorded_run_was_never_asked() -> None:
     same = replay_run(run, name="same", by=None)
     (fragment,) = generate_all(same)
     assert (fragment.state, fragment.reason_code) == ("rejected", "one_code_block")
+
+
+@pytest.mark.django_db
+def test_a_question_that_is_put_twice_is_replayed_with_both_replies_in_their_order() -> None:
+    make_environment()
+    said = [Say("one"), Say("two"), Say("three")]
+    with asked(script({"packbools": {"standalone": said}})):
+        run = start(file_of(BOOLS_SOURCE, "packbools"), rounds=2)
+        generate_all(run)
+    generate_all(replay_run(run, name="again", by=None))
+    calls = Call.objects.order_by("run", "number").values_list("run__name", "reply", "request_hash")
+    recorded, replayed = [[each[1:] for each in calls if each[0] == name] for name in ("run-1", "again")]
+    assert [reply for reply, _ in recorded] == ["one", "two", "three"]
+    assert recorded[1][1] == recorded[2][1], "the second and the third question are the same"
+    assert recorded == replayed
 
 
 @pytest.mark.django_db
