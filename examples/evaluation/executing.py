@@ -28,20 +28,25 @@ def execute_here(evaluation: Evaluation, *, at_once: int) -> None:
     What a process that is gone had claimed is taken back once its lease is over.
     """
     boxes.keep_warm()
+    pool = ThreadPoolExecutor(at_once)
     try:
-        with ThreadPoolExecutor(at_once) as pool:
-            while open_executions(evaluation):
-                due = Execution.objects.due().filter(samples__item__evaluation=evaluation).order_by("pk")
-                parts = [
-                    part[at : at + AT_A_TIME]
-                    for part in batches(due.distinct())
-                    for at in range(0, len(part), AT_A_TIME)
-                ]
-                if not sum(pool.map(_execute, parts)):
-                    reconcile.requeue_stale()
-                    time.sleep(LOOK_AGAIN_SECONDS)
-    finally:
+        while open_executions(evaluation):
+            due = Execution.objects.due().filter(samples__item__evaluation=evaluation).order_by("pk")
+            parts = [
+                part[at : at + AT_A_TIME]
+                for part in batches(due.distinct())
+                for at in range(0, len(part), AT_A_TIME)
+            ]
+            if not sum(pool.map(_execute, parts)):
+                reconcile.requeue_stale()
+                time.sleep(LOOK_AGAIN_SECONDS)
         boxes.lines().close_idle(seconds=0)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        boxes.close()  # what is under way is put back at once, so that the next call or a worker goes on
+        raise
+    finally:
+        pool.shutdown()
 
 
 def _execute(ids: list[int]) -> int:

@@ -9,13 +9,14 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from examples.evaluation import scoring
+from examples.evaluation import executing, scoring
 from examples.evaluation.creating import EvaluationRefused
 from examples.evaluation.leaderboard import grid
 from examples.evaluation.progress import progress
 from examples.evaluation.rows import tallies
 from examples.evaluation.scoring import score_evaluation
 from examples.models import Evaluation, ModelSample
+from runner import boxes
 from runner.models import Execution
 from runner.outcome import Outcome
 from tests.examples.evaluation.factories import RIGHT, WRONG, judged, make_evaluation, make_sample
@@ -163,3 +164,19 @@ def test_two_who_score_at_once_ask_for_each_program_once(either_database):
     (tally,) = tallies(evaluation)
     assert (tally.n, tally.left) == (0, 60)
     assert grid([evaluation])[0].counts[0].samples == 0
+
+
+def test_what_is_broken_off_gives_its_boxes_back_and_leaves_the_rest_in_the_queue(evaluation, monkeypatch):
+    score_evaluation(evaluation)
+    closed: list[bool] = []
+    monkeypatch.setattr(boxes, "close", lambda: closed.append(True))
+    monkeypatch.setattr(boxes, "keep_warm", lambda: None)
+
+    def stopped(ids: list[int]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(executing, "execute_batch", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        executing.execute_here(evaluation, at_once=1)
+    assert closed == [True]
+    assert set(Execution.objects.values_list("state", flat=True)) == {"queued"}
