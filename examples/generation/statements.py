@@ -278,7 +278,8 @@ def globals_read(module: ast.Module) -> list[str]:
 
 def _globals_read(table: symtable.SymbolTable, *, top: bool) -> Iterator[str]:
     for symbol in table.get_symbols():
-        if symbol.is_referenced() and (top or symbol.is_global()):
+        # In a function called `top`, symtable takes locals for globals as well (it tells modules by that name).
+        if symbol.is_referenced() and (top or (symbol.is_global() and not symbol.is_local())):
             yield symbol.get_name()
     for inner in table.get_children():
         yield from _globals_read(inner, top=False)

@@ -85,6 +85,12 @@ def test_classes_come_with_bases_and_decorators_and_what_changes_them_later():
         assert text in made.source
 
 
+def test_locals_of_a_function_called_top_are_locals():
+    made = cut("limit = 1\nitem = 2\ndef top(item): return item + limit\n", "top")
+    assert made.source == "limit = 1\n\n\ndef top(item): return item + limit\n"
+    assert not made.unresolved
+
+
 def test_conditional_imports_and_definitions_are_kept_whole_and_future_imports_come_first():
     made = cut(
         """
