@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from examples.views import generation, generation_fragment, generation_new
+from examples.views import generation, generation_fragment, generation_new, generation_wish
 
 urlpatterns = [
     path("", generation.generation, name="generation"),
     path("new/", generation_new.generation_new, name="generation_new"),
     path("yield.json", generation.generation_yields, name="generation_yields"),
+    path("wishes/<int:pk>/", generation_wish.package_wish, name="package_wish"),
     path("runs/<slug:name>/", generation.generation_run, name="generation_run"),
     path("runs/<slug:name>/fragments/", generation.generation_fragments, name="generation_fragments"),
     path("runs/<slug:name>/yield.<str:style>", generation.generation_yield, name="generation_yield"),

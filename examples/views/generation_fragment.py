@@ -123,6 +123,7 @@ def _page(request: HttpRequest, found: Fragment, form: RejectForm, *, status: in
         "rounds": shown,
         "steps": stretches(found, shown),
         "spent": spent(shown),
+        "wishes": list(found.wishes.all()),
         "report": yield_of([found.run]),
         "moved": _moved(found),
         "form": form,

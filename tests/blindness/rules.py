@@ -211,6 +211,9 @@ RULES: dict[str, Rule] = {
     "fragment_accept": Rule(CURATES, _fragment),
     "fragment_reject": Rule(CURATES, _fragment, lambda _: {"reason": "too plain"}),
     "fragment_again": Rule(CURATES, _fragment),
+    "package_wish": Rule(
+        CURATES, lambda world: {"pk": world.fragment.wishes.get().pk}, lambda _: {"action": "refuse"}
+    ),
     # Models: their samples are solutions, so they are the curators'; figures over what readers may download are theirs too
     "evaluations": Rule(CURATES),
     "evaluation_grid": Rule(CURATES),

@@ -191,10 +191,12 @@ def _model_sample(release: Release, split: str, name: str) -> ModelSample:
 
 
 def _fragment() -> Fragment:
-    """Return a fragment that waits, of a run without a model, whose source is the marked example's."""
+    """Return a fragment that waits, whose source is the marked example's, with a package that a reply asked for."""
     run = plain_run("marked-run", dataset="marked-made")
     take_fragments(run, [read_text(SOURCE, path="shop.py", function="with_tax")], Wanted())
-    return run.fragments.get()
+    fragment = run.fragments.get()
+    fragment.wishes.create(package="taxes", said="pip install taxes")
+    return fragment
 
 
 def _draft(number: str, curator: User) -> Release:

@@ -242,6 +242,26 @@ def test_a_run_is_stopped_and_resumed(desk: Client) -> None:
     assert GenerationRun.objects.get().state == "running"
 
 
+def test_a_package_that_a_reply_asked_for_is_refused_or_becomes_an_environment_of_the_curators_words(
+    desk: Client,
+) -> None:
+    fragment = made()
+    wishes = [fragment.wishes.create(package=each, said=f"pip install {each}") for each in ("tax", "vat")]
+    assert "tax" in desk.get("/generation/runs/r1/1/").content.decode()
+    shown = desk.get(f"/generation/wishes/{wishes[0].pk}/").content.decode()
+    assert "pip install tax" in shown
+    desk.post(f"/generation/wishes/{wishes[0].pk}/", {"action": "refuse"})
+    sent = {"action": "approve", "name": "with-numpy", "python": "3.13", "packages": "numpy==2.4.6"}
+    wrong = desk.post(f"/generation/wishes/{wishes[1].pk}/", {**sent, "name": "plain"})
+    assert wrong.status_code == 422
+    answer = desk.post(f"/generation/wishes/{wishes[1].pk}/", sent)
+    assert answer["Location"] == "/examples/environments/with-numpy/"
+    states = dict(fragment.wishes.values_list("package", "state"))
+    assert states == {"tax": "refused", "vat": "approved"}
+    late = desk.post(f"/generation/wishes/{wishes[0].pk}/", {"action": "refuse"}, follow=True)
+    assert "Somebody has decided about tax already." in late.content.decode()
+
+
 def test_lists_take_the_same_queries_however_long_they_are(
     desk: Client, django_assert_num_queries: Any
 ) -> None:
