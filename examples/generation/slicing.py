@@ -11,6 +11,7 @@ import builtins
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from examples.generation.statements import Module, Statement
@@ -95,7 +96,7 @@ def slice_function(
     `module` is the file's dotted name and `siblings` the texts of its package's modules. Raises python.SourceInvalid and
     python.FunctionNotFound.
     """
-    own = Module(text, module, is_package=_is_package(siblings or {}, module))
+    own = _taken_apart(text, module, is_package=_is_package(siblings or {}, module))
     python.find(own.tree, name)
     cut = _Cut({module: own})
     texts = {each: source for each, source in (siblings or {}).items() if each != module}
@@ -247,10 +248,16 @@ def _module(cut: _Cut, texts: Mapping[str, str], target: str) -> Module | None:
     """Return a module of the package, taken apart once; None where it is not at hand or cannot be parsed."""
     if target not in cut.modules and target in texts:
         try:
-            cut.modules[target] = Module(texts[target], target, is_package=_is_package(texts, target))
+            cut.modules[target] = _taken_apart(texts[target], target, is_package=_is_package(texts, target))
         except python.SourceInvalid:
             return None
     return cut.modules.get(target) if target else None
+
+
+@lru_cache(maxsize=64)
+def _taken_apart(text: str, name: str, *, is_package: bool) -> Module:
+    """Return a module's statements; kept for the last texts, since each of its functions is cut out of the same one."""
+    return Module(text, name, is_package=is_package)
 
 
 def _is_package(texts: Mapping[str, str], target: str) -> bool:

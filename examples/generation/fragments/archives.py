@@ -92,7 +92,7 @@ def _read(stream: BinaryIO) -> Contents:
 def _take(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, contents: Contents, left: int) -> int:
     """Read one entry where it is wanted, and return how many bytes it had."""
     path = PurePosixPath(entry.filename)
-    wanted = path.suffix == ".py" or path.name == "METADATA" or licences.is_licence_file(path.name)
+    wanted = path.suffix == ".py" or path.name == "METADATA" or _is_its_licence(path)
     if entry.is_dir() or not wanted:
         return 0
     said = _unsafe(entry, path)
@@ -111,6 +111,12 @@ def _take(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, contents: Contents, 
         )
     _sort(path, data, contents)
     return len(data)
+
+
+def _is_its_licence(path: PurePosixPath) -> bool:
+    """Return whether a file holds the licence of the whole, not of something that lies in it."""
+    whole = len(path.parts) <= 2 or path.parts[0].endswith(".dist-info")
+    return whole and licences.is_licence_file(path.name)
 
 
 def _sort(path: PurePosixPath, data: bytes, contents: Contents) -> None:

@@ -179,6 +179,17 @@ def test_a_zip_is_read_without_leaving_it_and_without_links():
     assert {"/c.py", "C:\\d.py"} <= left.keys()
 
 
+def test_the_licence_of_something_inside_an_archive_is_not_that_of_the_whole():
+    inside = zipped({"top/a.py": "x = 1\n", "top/vendor/thing/LICENSE": MIT})
+    assert [each.origin.licence for each in read_archive(inside, file_name="a.zip")] == [""]
+    whole = zipped({"top/a.py": "x = 1\n", "top/LICENSE": MIT})
+    assert [each.origin.licence for each in read_archive(whole, file_name="a.zip")] == ["MIT"]
+    wheel = zipped(
+        {"a.py": "x = 1\n", "a-1.dist-info/METADATA": "Name: a\n", "a-1.dist-info/licenses/LICENSE": MIT}
+    )
+    assert [each.origin.licence for each in read_archive(wheel, file_name="a.whl")] == ["MIT"]
+
+
 def test_a_bomb_and_what_is_no_archive_are_refused(monkeypatch):
     with pytest.raises(SourceRefused, match="more than 100 times"):
         list(read_archive(zipped({"a.py": b" " * (4 << 20)}), file_name="a.zip"))
