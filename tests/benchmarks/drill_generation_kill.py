@@ -1,8 +1,13 @@
-"""Kill -9 a generation worker five times in mid-run, start it again, and count what was asked twice and what was spent."""
+"""Kill -9 in mid-run, five times, what makes examples by a model, and count what was asked twice and what was spent.
+
+First a worker by itself, at five points of a question's life; then a site as `make run` serves it, of which web and worker
+are killed together while the run is under way, and started again by their parent.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sqlite3
 import subprocess
@@ -11,6 +16,8 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +25,8 @@ from typing import Any
 import docker
 
 from examples.llm.base import hash_of
+from tests.benchmarks.site import site
+from tests.examples.generation import killed_run
 from tests.examples.generation.dying_worker import POINTS
 from tests.examples.generation.replies import REPLIES, kind_of
 from tests.examples.generation.sample import SAMPLE
@@ -26,14 +35,16 @@ from tests.scripted_endpoint import Act, Say, ScriptedEndpoint, scripted_endpoin
 from tests.services import redis_program, redis_server
 
 BUDGET = 150_000
+REPLY_SECONDS = 0.5
 PATIENCE_SECONDS = 300
+KILLS = 5
 
 
 def steady(request: dict[str, Any]) -> Act:
     """Return the reply that holds, whatever was asked before: a question that is sent again gets the same one."""
     user = request["messages"][1]["content"]
     name = next(each for each in REPLIES if f"`{each}`" in user)
-    time.sleep(0.3)
+    time.sleep(REPLY_SECONDS)
     acts = [each for each in REPLIES[name][kind_of(request)] if isinstance(each, Say)]
     return acts[-1]
 
@@ -47,10 +58,24 @@ class Watch:
     ended: threading.Event = field(default_factory=threading.Event)
 
     def look(self) -> None:
+        """Look until the end."""
         connection = sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)
         while not self.ended.wait(0.05):
             (charged,) = connection.execute("SELECT charged_tokens FROM examples_generationrun").fetchone()
             self.most = max(self.most, charged)
+
+
+@contextmanager
+def watched(room: Path) -> Iterator[Watch]:
+    """Watch the run in the database of a directory while the block runs."""
+    watch = Watch(room / "benchwright.sqlite3")
+    watching = threading.Thread(target=watch.look)
+    watching.start()
+    try:
+        yield watch
+    finally:
+        watch.ended.set()
+        watching.join()
 
 
 def drill(room: Path, redis_url: str, image: str) -> bool:
@@ -60,19 +85,36 @@ def drill(room: Path, redis_url: str, image: str) -> bool:
         place = Place(room, {**variables, "BENCHWRIGHT_LLM_CONCURRENCY": "3"})
         migrate(place)
         told(place, "make", image, str(BUDGET))
-        watch = Watch(room / "benchwright.sqlite3")
-        watching = threading.Thread(target=watch.look)
-        watching.start()
-        died = [killed(place, point) for point in POINTS]
-        worker = place.start("config.work", "generation")
-        try:
-            found = until_ended(place)
-        finally:
-            worker.terminate()
-            worker.wait(60)
-            watch.ended.set()
-            watching.join()
+        with watched(room) as watch:
+            died = [killed(place, point) for point in POINTS]
+            worker = place.start("config.work", "generation")
+            try:
+                found = until_ended(lambda: told(place, "tell"))
+            finally:
+                worker.terminate()
+                worker.wait(60)
     return holds(found, died, watch.most, server) and not left_by(place.pids)
+
+
+def site_drill() -> bool:
+    """Kill web and worker of a site together, five times, print what came of its run, and return whether all holds."""
+    from django.db import connections
+
+    with scripted_endpoint(steady) as server, site(BENCHWRIGHT_LLM_URL=server.base_url) as served:
+        killed_run.make_run(BUDGET)
+        with watched(served.room) as watch:
+            died = []
+            for _ in range(KILLS):
+                under_way = asked_just_now()
+                pids = [*served.pids_of("config.web"), *served.pids_of("config.work")]
+                for pid in pids:
+                    os.kill(pid, signal.SIGKILL)
+                died.append(under_way and len(pids) >= 2)
+                while not served.pids_of("config.work"):
+                    time.sleep(0.1)
+            found = until_ended(killed_run.found)
+        connections.close_all()
+    return holds(found, died, watch.most, server)
 
 
 def killed(place: Place, point: str) -> bool:
@@ -86,10 +128,20 @@ def killed(place: Place, point: str) -> bool:
         return False
 
 
-def until_ended(place: Place) -> dict[str, Any]:
+def asked_just_now() -> bool:
+    """Wait until a question is on its way to the endpoint, and return whether one is."""
+    end = time.monotonic() + PATIENCE_SECONDS / KILLS
+    while time.monotonic() < end:
+        if any(state == "sent" for _, _, _, state, *_ in killed_run.found()["calls"]):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def until_ended(tell: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Return what came of the run once it is no longer running, or when patience is over."""
     end = time.monotonic() + PATIENCE_SECONDS
-    while (found := told(place, "tell"))["state"] == "running" and time.monotonic() < end:
+    while (found := tell())["state"] == "running" and time.monotonic() < end:
         time.sleep(1)
     return found
 
@@ -115,7 +167,7 @@ def holds(found: dict[str, Any], died: list[bool], most: int, server: ScriptedEn
     charged = sum(each[5] for each in calls)
     ends = Counter(state for _, state, _ in found["fragments"])
     claims = {
-        f"{sum(died)} of {len(died)} workers were killed": all(died),
+        f"{sum(died)} of {len(died)} times killed in mid-run": all(died),
         f"the run is {found['state']} {found['reason']}".rstrip(): found["state"] == "finished",
         f"fragments: {dict(ends)}, {found['examples']} examples": ends == {"accepted": 7}
         and found["examples"] == 7,
@@ -140,7 +192,12 @@ def main() -> int:
         return 1
     image = docker.from_env().images.get("benchwright/python:3.13").id
     with tempfile.TemporaryDirectory(prefix="benchwright-drill-") as room, redis_server(program) as redis_url:
-        return 0 if drill(Path(room), redis_url, str(image)) else 1
+        print(
+            "A worker is killed when a question is about to be sent, answered, recorded, executed, accepted:"
+        )
+        held = drill(Path(room), redis_url, str(image))
+    print("Web and worker of a site are killed together:")
+    return 0 if site_drill() and held else 1
 
 
 if __name__ == "__main__":

@@ -25,36 +25,47 @@ NAMES = (
 
 
 def make(image: str, tokens: str) -> None:
-    """Make a run over seven fragments of the sample; a worker finds what waits."""
+    """Make a run with a row for the image's environment."""
     from django.utils import timezone
 
+    from runner.models import Environment
+
+    built = {"image_digest": image, "built_at": timezone.now()}
+    Environment.objects.update_or_create(name="plain", defaults=built)
+    make_run(int(tokens))
+
+
+def make_run(tokens: int) -> None:
+    """Make a run over seven fragments of the sample; a worker finds what waits."""
     from examples.generation.fragments.screening import Wanted
     from examples.generation.fragments.taking import take_fragments
     from examples.generation.runs import Options, start_run
     from examples.models import Dataset
     from runner.models import Environment
 
-    environment, _ = Environment.objects.update_or_create(
-        name="plain", defaults={"image_digest": image, "built_at": timezone.now()}
-    )
     dataset = Dataset.objects.create(name="made", title="Made", licence="MIT")
     run = start_run(
         "killed",
         dataset=dataset,
-        environment=environment,
-        options=Options(model="tiny", budget_tokens=int(tokens)),
+        environment=Environment.objects.get(name="plain"),
+        options=Options(model="tiny", budget_tokens=tokens),
         by=None,
     )
     take_fragments(run, [each for each in sample() if each.name in NAMES], Wanted())
 
 
 def tell() -> None:
-    """Print the run's state and charge, its fragments, its calls, and what they were charged in all."""
+    """Print what came of the run."""
+    print(json.dumps(found()))
+
+
+def found() -> dict[str, Any]:
+    """Return the run's state and charge, its fragments, its calls, and what they were charged in all."""
     from examples.models import Call, GenerationRun, Round
 
     run = GenerationRun.objects.get()
     fields = ("fragment__number", "number", "attempt", "state", "request_hash", "charged_tokens")
-    found: dict[str, Any] = {
+    return {
         "state": run.state,
         "reason": run.reason,
         "charged": run.charged_tokens,
@@ -64,7 +75,6 @@ def tell() -> None:
         "rounds": Round.objects.count(),
         "examples": run.dataset.examples.count(),
     }
-    print(json.dumps(found))
 
 
 if __name__ == "__main__":

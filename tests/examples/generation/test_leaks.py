@@ -43,7 +43,8 @@ def test_an_instruction_without_a_section_is_incomplete(found: dict[str, Any]) -
 @pytest.mark.parametrize(
     "text",
     [
-        "Use sum(item.price for item in items) and return it.",  # 8 tokens from sum to in
+        "total = sum(item.price for",  # 8 tokens
+        "Use sum(item.price for item in items) and return it.",
         "Compute `total = sum( item . price\nfor item in items )`.",
         "raise ValueError('too much: ' + str(total))",
     ],

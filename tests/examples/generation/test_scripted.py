@@ -6,14 +6,12 @@ What each reply is, and why, stands in replies.py.
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 
 import pytest
 from django.db.models import Sum
 
 from examples.assembly import Answer
-from examples.checking.run import CHECKS, check_version
-from examples.generation import running
+from examples.checking.run import CHECKS
 from examples.jobs import full_job
 from examples.languages.python import source as python
 from examples.languages.ways import ways
@@ -82,13 +80,9 @@ def told(fragment: Fragment) -> str:
     return " ".join(f"{step}:{rule}" if rule else step for step, rule in rounds)
 
 
-def test_fragments_go_through_all_steps_and_end_as_written(
-    warm: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fragments_go_through_all_steps_and_end_as_written(warm: None) -> None:
     if not SAMPLE.exists():
         pytest.skip(f"{SAMPLE.name} is not here")
-    # Three repeats more would show nothing about generation.
-    monkeypatch.setattr(running, "check_version", partial(check_version, seeds=(1, 2)))
     files = [*sample(), file_of(OBEYED, "double")]
     assert len(files) == 14
     quick = {"LLM_TIMEOUT_SECONDS": 1.5, "LLM_TRIES": 3}
