@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from examples.views import evaluation, evaluation_samples
+from examples.views import evaluation, evaluation_new, evaluation_samples
 
 urlpatterns = [
     path("", evaluation.evaluations, name="evaluations"),
+    path("new/", evaluation_new.evaluation_new, name="evaluation_new"),
     path("grid/", evaluation_samples.evaluation_grid, name="evaluation_grid"),
     path("samples/<int:pk>/", evaluation_samples.model_sample, name="model_sample"),
     path("of/<slug:name>/", evaluation.evaluation, name="evaluation"),

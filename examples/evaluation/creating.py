@@ -97,13 +97,21 @@ def create_evaluation(
 def evaluation_named(
     name: str, over: Dataset | Split, *, model_name: str, origin: str, rules: Rules, by: Any
 ) -> Evaluation:
-    """Return the evaluation of that name, made where there is none. Raises EvaluationRefused where it is another's.
+    """Return the evaluation of that name, made where there is none. Raises EvaluationRefused where it is another's."""
+    made = existing(name, over, model_name=model_name, rules=rules)
+    if made is None:
+        return create_evaluation(over, name=name, model_name=model_name, origin=origin, rules=rules, by=by)
+    return made
+
+
+def existing(name: str, over: Dataset | Split, *, model_name: str, rules: Rules) -> Evaluation | None:
+    """Return the evaluation of that name, None where there is none. Raises EvaluationRefused where it is another's.
 
     What is said of the rules must be what stands there: a figure is of one way to ask and to judge.
     """
     made = Evaluation.objects.filter(name=name).select_related("dataset", "split__release").first()
     if made is None:
-        return create_evaluation(over, name=name, model_name=model_name, origin=origin, rules=rules, by=by)
+        return None
     wanted = {"model_name": model_name, "dataset": over, "split": None}
     if isinstance(over, Split):
         wanted |= {"dataset": None, "split": over}

@@ -12,8 +12,9 @@ from typing import Any, BinaryIO, NamedTuple
 from django.db import transaction
 
 from examples.evaluation.answers import Given, Reply, Unusable, read
+from examples.evaluation.creating import Rules, evaluation_named, existing, versions_over
 from examples.importing.base import Problem
-from examples.models import Evaluation, EvaluationItem, ModelSample, Version, audit
+from examples.models import Dataset, Evaluation, EvaluationItem, ModelSample, Split, Version, audit
 
 # Samples stored in one transaction: few, so that a person who saves meanwhile does not wait for us.
 BATCH = 200
@@ -46,6 +47,37 @@ class Placed(NamedTuple):
     def reply_hash(self) -> str:
         """The sha256 of the reply's UTF-8, in hex."""
         return hashlib.sha256(self.reply.text.encode()).hexdigest()
+
+
+def import_file(
+    stream: BinaryIO,
+    over: Dataset | Split,
+    *,
+    name: str,
+    model_name: str,
+    rules: Rules,
+    file_name: str,
+    by: Any,
+    dry_run: bool = False,
+    tell: Callable[[Incoming], None] | None = None,
+) -> Incoming:
+    """Add the file's samples to the evaluation of that name, made where there is none, and return what came of it.
+
+    Where no sample can come in, or for a dry run, nothing is made. Raises EvaluationRefused.
+    """
+    made = existing(name, over, model_name=model_name, rules=rules)
+    if made is None:
+        versions = versions_over(over, unchecked=rules.unchecked)
+    else:
+        versions = [item.version for item in made.items.select_related("version__example")]
+    would = try_samples(stream, versions, evaluation=made)
+    if dry_run or would.refused:
+        return would
+    stream.seek(0)
+    evaluation = evaluation_named(
+        name, over, model_name=model_name, origin=Evaluation.Origin.FILE, rules=rules, by=by
+    )
+    return import_samples(stream, evaluation, file_name=file_name, by=by, tell=tell)
 
 
 def import_samples(

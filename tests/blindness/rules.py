@@ -217,6 +217,7 @@ RULES: dict[str, Rule] = {
     # Models: their samples are solutions, so they are the curators'; figures over what readers may download are theirs too
     "evaluations": Rule(CURATES),
     "evaluation_grid": Rule(CURATES),
+    "evaluation_new": Rule(CURATES),
     "evaluation": Rule(CURATES, _evaluation),
     "evaluation_score": Rule(CURATES, _evaluation),
     "evaluation_samples": Rule(CURATES, _evaluation),

@@ -7,10 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from examples.evaluation.creating import EvaluationRefused, evaluation_named, versions_over
-from examples.evaluation.importing import Incoming, import_samples, try_samples
+from examples.evaluation.creating import EvaluationRefused
+from examples.evaluation.importing import Incoming, import_file
 from examples.evaluation.options import add_options, name_of, over_of, rules_of
-from examples.models import Evaluation
 
 
 class Command(BaseCommand):
@@ -53,21 +52,18 @@ class Command(BaseCommand):
     def _run(self, stream: Any, options: dict[str, Any]) -> tuple[str, Incoming]:
         over = over_of(options)
         name = name_of(options, over)
-        rules = rules_of(options)
-        if options["dry_run"]:
-            made = Evaluation.objects.filter(name=name).first()
-            versions = (
-                [item.version for item in made.items.select_related("version__example")]
-                if made
-                else versions_over(over, unchecked=rules.unchecked)
-            )
-            return name, try_samples(stream, versions, evaluation=made)
-        evaluation = evaluation_named(
-            name, over, model_name=options["model"], origin=Evaluation.Origin.FILE, rules=rules, by=None
+        incoming = import_file(
+            stream,
+            over,
+            name=name,
+            model_name=options["model"],
+            rules=rules_of(options),
+            file_name=options["file"].name,
+            by=None,
+            dry_run=options["dry_run"],
+            tell=self._tell,
         )
-        return name, import_samples(
-            stream, evaluation, file_name=options["file"].name, by=None, tell=self._tell
-        )
+        return name, incoming
 
     def _tell(self, incoming: Incoming) -> None:
         if self.stdout.isatty():

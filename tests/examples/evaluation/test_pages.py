@@ -7,6 +7,7 @@ import io
 import json
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -211,3 +212,31 @@ def test_the_api_gives_evaluations_figures_and_boards(staff, two):
     board = staff.get("/api/v1/leaderboards/?over=dataset:demo").json()
     assert [line["model"] for line in board["models"]] == ["strong-7b", "weak-7b"]
     assert staff.get("/api/v1/leaderboards/?over=dataset:none").status_code == 404
+
+
+def test_a_file_comes_in_by_the_page_with_its_bad_records_named_and_where_nothing_can_nothing_is_made(
+    staff, db
+):
+    make_version("add")
+
+    def send(*records: object, **fields: object) -> tuple[int, str]:
+        text = b"".join(json.dumps(each).encode() + b"\n" for each in records)
+        file = SimpleUploadedFile("samples.jsonl", text)
+        asked = {"file": file, "over": "dataset:demo", "model_name": "m 7b", **fields}
+        answer = staff.post(reverse("evaluation_new"), asked)
+        return answer.status_code, answer.content.decode()
+
+    good, bad = {"task_id": "add", "completion": "return 1"}, {"task_id": "gone", "completion": "x"}
+    assert "Send a file" in staff.get(reverse("evaluation_new")).content.decode()
+    status, page = send(bad)
+    assert (status, "No sample could come in" in page) == (422, True)
+    assert not Evaluation.objects.exists()
+    status, page = send(good, bad, dry_run="on")
+    assert (status, "1 sample would be added" in page) == (200, True)
+    assert not Evaluation.objects.exists()
+    status, page = send(good, bad, temperature="0.2")
+    assert (status, "names no example of the evaluation" in page) == (200, True)
+    made = Evaluation.objects.get(name="m-7b-demo")
+    assert (made.temperature, made.created_by.role, ModelSample.objects.count()) == (0.2, "curator", 1)
+    assert "there with another temperature" in send(good, temperature="0.9")[1]
+    assert send(good, over="dataset:none")[0] == 422
