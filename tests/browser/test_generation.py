@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import User
 from examples.models import Fragment, Version
-from runner.models import Environment
+from runner.models import Environment, Suite
 from tests.browser.eye import Eye
 
 pytestmark = [pytest.mark.browser, pytest.mark.docker, pytest.mark.timeout(240)]
@@ -80,6 +81,14 @@ def test_a_pasted_function_becomes_an_example_of_the_dataset(
     expect(page.get_by_role("heading", name="every_other", level=1)).to_be_visible()
     page.goto(f"{site}/generation/runs/pasted/")
     eye.look(page, "generation-run")
+    page.get_by_role("link", name="All 2 that were found").click()
+    expect(page.get_by_text("touches files: open in line 22")).to_be_visible()
+    eye.look(page, "generation-fragments")
+    wish = Fragment.objects.get(state="accepted").wishes.create(package="tax", said="pip install tax")
+    Suite.objects.create(name="trixie", python="3.13", package="3.13.5-2", found_at=timezone.now())
+    page.goto(f"{site}/generation/wishes/{wish.pk}/")
+    eye.look(page, "generation-wish")
+    page.goto(f"{site}/generation/runs/pasted/")
     page.get_by_role("link", name="Its examples").click()
     expect(page.get_by_role("link", name="every_other")).to_be_visible()
     page.goto(f"{site}/generation/")
