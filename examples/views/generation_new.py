@@ -24,6 +24,7 @@ from examples.models import Dataset, GenerationRun
 
 FORM_BYTES = 2 << 20  # what the other fields may take, pasted code among them
 OFFERED = 200
+MOST_FILES, MOST_CHARACTERS = 2_000, 16 << 20  # what is looked at while somebody waits for the page
 
 
 @csrf_exempt  # only as far as the length: `_new` is protected, and reads nothing before
@@ -57,7 +58,7 @@ def _new(request: HttpRequest) -> HttpResponse:
 def _start(form: NewRunForm, *, by: Any) -> GenerationRun:
     """Read the source, which may be refused, before anything is saved; then make the run and let it go on."""
     values = form.cleaned_data
-    files = list(_files(values))
+    files = list(_bounded(_files(values)))
     plain = values["path"] == GenerationRun.Path.PLAIN
     wanted = Wanted(
         refused=frozenset(set(OUTSIDE) - {Reason(each) for each in values["allow"]}), doctests=plain
@@ -98,6 +99,19 @@ def _files(values: dict[str, Any]) -> Iterator[SourceFile | LeftOut]:
     else:
         text = values["code"].replace("\r\n", "\n")
         yield read_text(text, path="pasted.py", function=function, licence=licence)
+
+
+def _bounded(files: Iterator[SourceFile | LeftOut]) -> Iterator[SourceFile | LeftOut]:
+    """Yield the files, as many as one request may look at. Raises SourceRefused."""
+    characters = 0
+    for number, each in enumerate(files, start=1):
+        characters += len(each.text) if isinstance(each, SourceFile) else 0
+        if number > MOST_FILES or characters > MOST_CHARACTERS:
+            raise SourceRefused(
+                f"It holds more than {MOST_FILES:,} files or {MOST_CHARACTERS >> 20} MiB of code. "
+                "Use manage.py find_fragments for it, or send a part."
+            )
+        yield each
 
 
 def _page(request: HttpRequest, form: NewRunForm, *, refusal: str = "", status: int = 200) -> HttpResponse:

@@ -15,6 +15,7 @@ from examples.generation.fragments.runs import plain_run
 from examples.generation.fragments.screening import Wanted
 from examples.generation.fragments.taking import take_fragments
 from examples.models import AuditEntry, Example, Fragment, GenerationRun, Round, Step
+from examples.views import generation_new
 from runner.models import Environment, Execution
 from runner.outcome import Outcome
 from runner.sandbox.base import Job, Limits
@@ -128,6 +129,16 @@ def test_a_file_beyond_the_limit_is_refused_before_it_is_read(desk: Client) -> N
     answer = desk.generic("POST", "/generation/new/", b"x", CONTENT_LENGTH=str(20 << 20))
     assert answer.status_code == 413
     assert "manage.py find_fragments" in answer.content.decode()
+
+
+def test_a_source_of_too_many_files_is_refused_with_the_command(
+    desk: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generation_new, "MOST_CHARACTERS", 10)
+    answer = desk.post("/generation/new/", form(code=CODE))
+    assert answer.status_code == 422
+    assert "Use manage.py find_fragments" in answer.content.decode()
+    assert not GenerationRun.objects.exists()
 
 
 def test_a_run_without_any_fragment_is_finished_at_once(desk: Client) -> None:
