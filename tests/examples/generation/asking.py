@@ -39,9 +39,10 @@ class Warm:
         """Leave the pool to the next test."""
 
 
-def file_of(source: str, name: str, *, repository: str = "somebody/somewhere") -> SourceFile:
+def file_of(source: str, name: str, *, licence: str = "MIT") -> SourceFile:
     """Return a source whose function of that name is wanted."""
-    return SourceFile(f"lib/{name}.py", source, Origin(repository, "MIT", {"commit": "0" * 40}), name=name)
+    origin = Origin("somebody/somewhere", licence, {"commit": "0" * 40})
+    return SourceFile(f"lib/{name}.py", source, origin, name=name)
 
 
 def start(*files: SourceFile, name: str = "run-1", **options: Any) -> GenerationRun:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from examples.generation import claims
-from examples.generation.running import generate
+from examples.generation.running import generate, withdraw_failed
 from examples.generation.runs import RunRefused, go_on, halt_run, replay_run, resume_run
 from examples.llm import Reply
-from examples.models import Call, Fragment, Round
+from examples.models import Call, Dataset, Example, Fragment, Round
 from runner.outcome import Outcome
 from tests.examples.generation.asking import Answering, asked, file_of, generate_all, start
 from tests.examples.generation.replies import BOOLS, BOOLS_PROGRAM, NAMES, code, instruction, script
-from tests.factories import make_environment
+from tests.factories import make_environment, make_version
 from tests.scripted_endpoint import Act, Fail, Say
 
 BOOLS_SOURCE = BOOLS_PROGRAM[BOOLS_PROGRAM.index("def ") :]
@@ -76,6 +76,35 @@ def test_added_tests_hold_what_the_reference_gives_and_what_held_awaits_a_curato
     )
     assert added.execution.outcome == Outcome.PASSED
     assert run.state == "finished"
+
+
+@pytest.mark.docker
+@pytest.mark.django_db(transaction=True)
+def test_what_fails_a_check_is_rejected_by_its_name_and_becomes_no_example(warm: None) -> None:
+    Dataset.objects.create(name="made", title="Made")
+    replies: dict[str, list[Act]] = {"write_tests": [code(NAMES)], "acceptance": [NAMED]}
+    with asked(script({"untranslateName": replies})):
+        (fragment,) = generate_all(start(file_of(SOURCE, "untranslateName", licence="")))
+    assert (fragment.state, fragment.reason_code) == ("rejected", "check_licence")
+    assert fragment.reason.startswith("Licence known: No licence is known.")
+    assert not Example.objects.exists()
+
+
+@pytest.mark.django_db
+def test_an_example_whose_checks_fail_after_all_is_retired_and_its_fragment_rejected() -> None:
+    make_environment()
+    with asked(lambda _: Say("never")):
+        run = start(file_of(SOURCE, "untranslateName"))
+    version = make_version("made-1", checked=False)
+    version.check_state, version.failed_checks = "failed", "stable"
+    version.save()
+    run.fragments.update(state="accepted", example=version.example)
+    assert withdraw_failed(run) == 1
+    fragment = run.fragments.get()
+    assert (fragment.state, fragment.reason_code, fragment.example) == ("rejected", "checks", None)
+    version.example.refresh_from_db()
+    assert (version.example.status, version.example.status_reason) == ("retired", fragment.reason)
+    assert withdraw_failed(run) == 0
 
 
 @pytest.mark.django_db
