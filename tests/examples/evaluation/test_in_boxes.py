@@ -22,7 +22,7 @@ from tests.runner.conftest import engine, plain
 __all__ = ["engine", "plain"]
 
 pytestmark = [pytest.mark.docker, pytest.mark.django_db(transaction=True)]
-SLICE = 12
+SLICE = 6
 
 
 @pytest.fixture
