@@ -57,9 +57,15 @@ class Work:
 
     @property
     def provided(self) -> str:
-        """What there is to import, in words."""
+        """Which Python runs it and what there is to import, in words."""
+        # Without the patch level: an image that is built again must not change what is asked.
+        python = "Python " + (".".join(self.run.environment.language_version.split(".")[:2]) or "3")
         names = ", ".join(self.run.environment.provides)
-        return f"the standard library, {names}" if names else "the standard library alone"
+        return (
+            f"{python}, its standard library and {names}"
+            if names
+            else f"{python} and its standard library alone"
+        )
 
     def look(self) -> None:
         """Read the rounds as they stand now."""

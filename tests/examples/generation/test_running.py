@@ -47,6 +47,7 @@ def test_a_name_that_the_program_lacks_is_repaired_in_the_program_and_tests_stay
     assert rounds_of(fragment)[2] == ("repair", "program", "")
     shown = server.requests[2]["messages"][1]["content"]
     assert "NameError: name 'ATOMS' is not defined (solution.py, line" in shown
+    assert "by itself with Python 3.13 and its standard library alone." in shown
     assert "test_packbools, line 2: assert list(packbools(" in shown
     assert [each.execution.outcome for each in fragment.rounds.exclude(execution=None)] == [
         "FAILED",
