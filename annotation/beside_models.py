@@ -12,9 +12,9 @@ from annotation.models import Attempt, Study
 from annotation.results import rows_of
 from annotation.study.beside_models import Beside, People, beside, majority_level, people_on
 from annotation.study.intervals import Rate
-from examples.evaluation.leaderboard import mean_as_json
 from examples.evaluation.pass_at_k import Count, Mean, mean_pass_at_k
 from examples.evaluation.rows import Tally
+from examples.evaluation.writing import mean_as_json
 from examples.jobs import limits_of
 from examples.models import Evaluation, EvaluationItem, Version
 

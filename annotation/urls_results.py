@@ -18,7 +18,9 @@ urlpatterns = [
         name="study_export",
     ),
     path("evaluations/leaderboard/", leaderboard.board, name="leaderboard"),
-    re_path(r"^evaluations/leaderboard\.(?P<style>csv|json)$", leaderboard.board_file, name="leaderboard_file"),
+    re_path(
+        r"^evaluations/leaderboard\.(?P<style>csv|json)$", leaderboard.board_file, name="leaderboard_file"
+    ),
     path("releases/", releases.releases, name="releases"),
     path("releases/new/", releases.release_new, name="release_new"),
     re_path(rf"{RELEASE}/$", releases.release, name="release"),

@@ -20,13 +20,12 @@ from examples.evaluation.leaderboard import (
     Board,
     NoSuchPlace,
     Place,
-    board_as_csv,
-    board_as_json,
     evaluations_at,
     leaderboard,
     places,
 )
 from examples.evaluation.rows import tallies_of
+from examples.evaluation.writing import board_as_csv, board_as_json
 from examples.models import Evaluation
 from examples.views.evaluation import Row, row_of
 

@@ -16,18 +16,11 @@ from rest_framework.response import Response
 from config.pagination import ByCursor
 from config.scopes import RELEASES, HasScope, person_of
 from examples.evaluation.figures import gap, outcome_shares, pass_at_ks, usual_ks
-from examples.evaluation.leaderboard import (
-    NoSuchPlace,
-    board_as_json,
-    evaluations_at,
-    leaderboard,
-    mean_as_json,
-    place_of,
-    places,
-)
+from examples.evaluation.leaderboard import NoSuchPlace, evaluations_at, leaderboard, place_of, places
 from examples.evaluation.progress import progress
 from examples.evaluation.reporting import limit_text
 from examples.evaluation.rows import tallies
+from examples.evaluation.writing import board_as_json, mean_as_json
 from examples.models import Evaluation
 
 OVER = OpenApiParameter(

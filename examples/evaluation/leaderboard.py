@@ -1,22 +1,19 @@
-"""EVALUATE: several models on the versions they all were given, side by side; and which examples nobody or everybody solves."""
+"""EVALUATE: several models on the versions they all were given, side by side."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from config.cells import csv_line
 from examples.evaluation.figures import PassAtK, pass_at_ks, usual_ks
-from examples.evaluation.pass_at_k import Count, Mean
+from examples.evaluation.pass_at_k import Mean
 from examples.evaluation.progress import Progress, progress_of
 from examples.evaluation.reporting import limit_text
-from examples.evaluation.rows import Facts, Tally, tallies_of
+from examples.evaluation.rows import Tally, tallies_of
 from examples.models import Dataset, Evaluation, EvaluationQuerySet, Split
 
 DATASET, SPLIT = "dataset", "split"
-NOBODY, EVERYBODY = "nobody", "everybody"
 # How many evaluations one board takes at most: each is a column of the grid.
 MOST = 30
 
@@ -70,28 +67,6 @@ class Board:
         return len({line.limit for line in self.lines}) <= 1
 
 
-@dataclass(frozen=True, slots=True)
-class GridRow:
-    """A version, and what each model's samples came to, in the order of the columns."""
-
-    facts: Facts
-    counts: tuple[Count, ...]
-
-    @property
-    def solved_by(self) -> int:
-        """How many models have a sample that passes."""
-        return sum(each.passed > 0 for each in self.counts)
-
-    @property
-    def verdict(self) -> str:
-        """NOBODY, EVERYBODY (each model with its every sample), or ""; only where each model has a judged sample."""
-        if not self.counts or not all(each.samples for each in self.counts):
-            return ""
-        if not any(each.passed for each in self.counts):
-            return NOBODY
-        return EVERYBODY if all(each.passed == each.samples for each in self.counts) else ""
-
-
 def places(evaluations: EvaluationQuerySet) -> list[Place]:
     """Return what the evaluations are over, by name."""
     rows = evaluations.order_by().values_list(
@@ -142,78 +117,10 @@ def leaderboard(evaluations: Sequence[Evaluation]) -> Board:
     return Board(tuple(lines), len(common), ks)
 
 
-def grid(evaluations: Sequence[Evaluation]) -> list[GridRow]:
-    """Return a row for each version that all the evaluations share, those fewest models solve first, in two queries."""
-    found = tallies_of(evaluations)
-    common = common_versions(found)
-    columns = [{each.facts.version_id: each for each in found[each_.pk]} for each_ in evaluations]
-    rows = [
-        GridRow(columns[0][version].facts, tuple(column[version].count for column in columns))
-        for version in common
-    ]
-    return sorted(rows, key=lambda row: (row.solved_by, _share(row), row.facts.example_id))
-
-
 def common_versions(found: dict[int, list[Tally]]) -> set[int]:
     """Return the versions that all evaluations have."""
     sets = [{each.facts.version_id for each in every} for every in found.values()]
     return set.intersection(*sets) if sets else set()
-
-
-def board_as_json(board: Board, place: str) -> dict[str, Any]:
-    """Return the board as plain values."""
-    return {"over": place, "versions": board.common, "models": [line_as_json(line) for line in board.lines]}
-
-
-def line_as_json(line: Line) -> dict[str, Any]:
-    """Return a line as plain values; what is undefined is null, with its reason."""
-    made = line.evaluation
-    return {
-        "evaluation": made.name,
-        "model": made.model_name,
-        "state": line.progress.state,
-        "samples": line.samples,
-        "passed": line.passed,
-        "unjudged": line.progress.unjudged,
-        "limit": line.limit,
-        "n": made.samples_asked,
-        "temperature": made.temperature,
-        "top_p": made.top_p,
-        "max_tokens": made.max_tokens,
-        "pass_at": {str(k): mean_as_json(value) for k, value in line.figures},
-    }
-
-
-def mean_as_json(value: Mean) -> dict[str, Any]:
-    """Return a mean with denominator and interval."""
-    interval = None if value.low is None or value.high is None else [value.low, value.high]
-    return {
-        "value": value.value,
-        "examples": value.n,
-        "of": value.total,
-        "interval": interval,
-        "reason": value.reason,
-    }
-
-
-def board_as_csv(board: Board) -> Iterator[bytes]:
-    """Yield the board as CSV, a model a line."""
-    head = ["evaluation", "model", "state", "samples", "passed", "unjudged", "limit"]
-    head += ["n", "temperature", "top_p", "max_tokens"]
-    for k in board.ks:
-        head += [f"pass@{k}", f"pass@{k}_low", f"pass@{k}_high", f"pass@{k}_examples", f"pass@{k}_of"]
-    yield csv_line(head).encode()
-    for line in board.lines:
-        plain = line_as_json(line)
-        cells = [plain[name] for name in head[:11]]
-        for _, value in line.figures:
-            cells += [value.value, value.low, value.high, value.n, value.total]
-        yield csv_line("" if cell is None else cell for cell in cells).encode()
-
-
-def board_as_bytes(board: Board, place: str) -> bytes:
-    """Return the board as JSON text."""
-    return json.dumps(board_as_json(board, place), indent=1, ensure_ascii=False).encode()
 
 
 def _line(
@@ -228,8 +135,3 @@ def _line(
         progress=progress,
         limit=limit_text(evaluation),
     )
-
-
-def _share(row: GridRow) -> float:
-    samples = sum(each.samples for each in row.counts)
-    return sum(each.passed for each in row.counts) / samples if samples else 0.0

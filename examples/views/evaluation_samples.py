@@ -9,7 +9,8 @@ from django.views.decorators.http import require_GET
 
 from config.access import curator_required
 from config.http import HttpRequest, render_page
-from examples.evaluation.leaderboard import EVERYBODY, NOBODY, NoSuchPlace, evaluations_at, grid, places
+from examples.evaluation.grid import EVERYBODY, NOBODY, grid
+from examples.evaluation.leaderboard import NoSuchPlace, evaluations_at, places
 from examples.models import Evaluation, ModelSample
 from examples.views.evaluation import found_by
 from runner.outcome import Outcome

@@ -8,8 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from examples.evaluation.creating import EvaluationRefused
-from examples.evaluation.importing import Incoming, import_file
+from examples.evaluation.importing import import_file
 from examples.evaluation.options import add_options, name_of, over_of, rules_of
+from examples.evaluation.placing import Incoming
 
 
 class Command(BaseCommand):

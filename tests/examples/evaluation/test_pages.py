@@ -13,7 +13,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from examples.evaluation.leaderboard import EVERYBODY, NOBODY, grid, leaderboard
+from examples.evaluation.grid import EVERYBODY, NOBODY, grid
+from examples.evaluation.leaderboard import leaderboard
 from examples.models import AuditEntry, Evaluation, ModelSample
 from runner.models import Execution
 from runner.outcome import Outcome

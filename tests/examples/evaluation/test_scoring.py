@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from examples.evaluation import executing, scoring
 from examples.evaluation.creating import EvaluationRefused
-from examples.evaluation.leaderboard import grid
+from examples.evaluation.grid import grid
 from examples.evaluation.progress import progress
 from examples.evaluation.rows import tallies
 from examples.evaluation.scoring import score_evaluation
