@@ -242,7 +242,8 @@ def _holds(fragment: Fragment) -> None:
         execute_now(check_job(version, empty_program(version)), environment=version.environment)
     )
     assert ">>>" not in version.instruction
-    shown = [line for line in version.context.splitlines() if ">>>" in line]  # a helper's own examples may stay
+    # A helper's own examples may stay.
+    shown = [line for line in version.context.splitlines() if ">>>" in line]
     assert not any(fragment.function.rpartition(".")[2] in line for line in shown)
     assert example.known_licence == "MIT"
     assert example.provenance["file"] == "shed/tools.py"

@@ -10,10 +10,12 @@ from django.test import Client
 
 from annotation.models import User
 from examples.generation.claims import take
+from examples.generation.deciding import TextRefused, reject_fragment
 from examples.generation.fragments.reading import read_text
 from examples.generation.fragments.runs import plain_run
 from examples.generation.fragments.screening import Wanted
 from examples.generation.fragments.taking import take_fragments
+from examples.generation.tracing import shown_rounds
 from examples.models import AuditEntry, Example, Fragment, GenerationRun, Round, Step
 from examples.views import generation_new
 from runner.models import Environment, Execution
@@ -201,6 +203,8 @@ def test_rejecting_asks_for_a_reason_which_the_funnel_counts(desk: Client) -> No
     assert desk.get("/generation/runs/r1/yield.json").json()["stops"] == [
         {"code": "curator", "state": "rejected", "count": 1}
     ]
+    with pytest.raises(TextRefused, match="Say why"):
+        reject_fragment(fragment, reason=" ", by=None)
     desk.post("/generation/runs/r1/1/again/")
     assert Fragment.objects.get().state == "waiting"
 
@@ -216,6 +220,7 @@ def test_an_edit_is_the_next_round_and_the_fragment_goes_on_from_there(desk: Cli
     assert (last.number, last.step, last.edited_by) == (4, "write_tests", curator)
     fragment.refresh_from_db()
     assert (fragment.state, fragment.run.state) == ("waiting", "running")
+    assert [each.before for each in shown_rounds(fragment)] == [CODE, "", "", TESTS]
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from tests.factories import make_environment
 pytestmark = pytest.mark.django_db
 
 
-def model_run(name, prompts):
+def model_run(name, prompts, model="tiny"):
     dataset, _ = Dataset.objects.get_or_create(name="made", defaults={"title": "made"})
     return GenerationRun.objects.create(
         name=name,
         dataset=dataset,
         path="model",
-        model="tiny",
+        model=model,
         environment=make_environment(),
         prompts=prompts,
     )
@@ -77,27 +77,28 @@ def test_the_funnel_counts_how_far_fragments_came_and_why_they_ended():
     )
     fragment(run, "accepted", subjects=["program", "tests"], passed=True, tokens=10, example=example(run))
     fragment(run, "waiting")
+    fragment(run, "rejected", subjects=["tests"], reason_code="odd")  # what came later had what comes before
     report = yield_of([run])
     assert [(stage.name, stage.count, stage.of) for stage in report.stages] == [
-        ("found", 7, 7),
-        ("taken", 6, 7),
-        ("standalone", 4, 6),
-        ("tests", 3, 4),
-        ("passes", 2, 3),
+        ("found", 8, 8),
+        ("taken", 7, 8),
+        ("standalone", 5, 7),
+        ("tests", 4, 5),
+        ("passes", 2, 4),
         ("held", 1, 2),
         ("accepted", 1, 1),
     ]
     assert {(stop.code, stop.count) for stop in report.stops} == {
-        ("network", 1), ("syntax", 1), ("no_test", 1), ("tests_fail", 1), ("check_stable", 1),
+        ("network", 1), ("syntax", 1), ("no_test", 1), ("tests_fail", 1), ("check_stable", 1), ("odd", 1),
     }  # fmt: skip
-    assert (report.open, report.rounds, report.calls, report.executions) == (1, 7, 7, 4)
+    assert (report.open, report.rounds, report.calls, report.executions) == (1, 8, 7, 5)
     assert (report.prompt_tokens, report.completion_tokens, report.micros, report.seconds) == (
         70,
         7,
         35,
-        14.0,
+        16.0,
     )
-    assert (report.rounds_each, report.tokens_each, report.micros_each) == (7.0, 77.0, 35.0)
+    assert (report.rounds_each, report.tokens_each, report.micros_each) == (8.0, 77.0, 35.0)
 
 
 def test_what_an_accepted_example_took_is_undefined_without_one():
@@ -109,10 +110,11 @@ def test_what_an_accepted_example_took_is_undefined_without_one():
 
 def test_runs_that_share_model_and_prompts_stand_together():
     runs = [model_run("a", {"s": "1"}), model_run("b", {"s": "1"}), model_run("c", {"s": "2"})]
-    runs.append(plain_run("d", dataset="made"))
+    runs += [model_run("e", {"s": "1"}, model="large"), plain_run("d", dataset="made")]
     assert [(each.title, each.runs) for each in yields_by_prompts(runs)] == [
         ("tiny; s 1", ("a", "b")),
         ("tiny; s 2", ("c",)),
+        ("large; s 1", ("e",)),
         ("without a model", ("d",)),
     ]
 
