@@ -14,7 +14,7 @@ from examples.evaluation.creating import EvaluationRefused
 from examples.evaluation.grid import grid
 from examples.evaluation.progress import progress
 from examples.evaluation.rows import tallies
-from examples.evaluation.scoring import score_evaluation
+from examples.evaluation.scoring import Asked, score_evaluation
 from examples.models import Evaluation, ModelSample
 from runner import boxes
 from runner.models import Execution
@@ -150,16 +150,17 @@ def test_two_who_score_at_once_ask_for_each_program_once(either_database):
         make_sample(item, number, reply=f"    return a + b + {number // 2}\n")
     ready = threading.Barrier(2)
 
-    def score() -> int:
+    def score() -> Asked:
         try:
             ready.wait(30)
-            return score_evaluation(evaluation).executions
+            return score_evaluation(evaluation)
         finally:
             connection.close()
 
     with ThreadPoolExecutor(2) as pool:
         asked = [each.result() for each in [pool.submit(score) for _ in range(2)]]
-    assert sum(asked) == Execution.objects.count() == 31
+    assert sum(each.executions for each in asked) == Execution.objects.count() == 31
+    assert sum(each.executions + each.reused for each in asked) == 60
     assert not ModelSample.objects.waiting().exists()
     (tally,) = tallies(evaluation)
     assert (tally.n, tally.left) == (0, 60)
