@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
-from functools import cache
 from pathlib import Path
 
 from examples.jobs import empty_program, visible_of
 from examples.languages.ways import ways
-from examples.llm import Prompt
+from examples.llm import Prompt, prompting
+from examples.llm.prompting import fenced
 from examples.masking import PLACEHOLDER
 from examples.models import Version
 
 FILE = Path(__file__).parent / "prompts" / "solve.md"
-PLACE = re.compile(r"\{\{(\w+)\}\}")
-SHORT = 12
 
 
 def question(version: Version, *, visible_tests: bool) -> Prompt:
@@ -23,7 +19,6 @@ def question(version: Version, *, visible_tests: bool) -> Prompt:
 
     Never the reference, and of the tests no more than an annotator is shown.
     """
-    system, user = _parts()
     language = ways(version.language).title
     shown = visible_of(version) if visible_tests else None
     tests = ""
@@ -43,23 +38,9 @@ def question(version: Version, *, visible_tests: bool) -> Prompt:
         else "No packages are installed.",
         "tests": tests,
     }
-    # What is put in is not looked at again: an instruction that holds a place's name stays as it is.
-    return Prompt(system, PLACE.sub(lambda found: values[found[1]], user).rstrip() + "\n")
+    return prompting.fill(FILE, values)
 
 
 def prompt_version() -> str:
     """Return the first characters of the sha256 of the prompt's file; an evaluation records it."""
-    return hashlib.sha256(FILE.read_bytes()).hexdigest()[:SHORT]
-
-
-def fenced(text: str, label: str) -> str:
-    """Return a text between fences that nothing in it can close."""
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{label}\n{text.rstrip()}\n{fence}"
-
-
-@cache
-def _parts() -> tuple[str, str]:
-    system, _, user = FILE.read_text(encoding="utf-8").partition("\n---\n")
-    return system.strip(), user.strip()
+    return prompting.version_of(FILE)

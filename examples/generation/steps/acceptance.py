@@ -6,13 +6,13 @@ from django.db import transaction
 
 from examples.checking.base import Observed, State
 from examples.checking.run import CHECKS, TITLES
-from examples.generation import prompts
 from examples.generation.leaks import instruction_of, refuse_leaks
 from examples.generation.making import create_example, draft_of, hidden_and_shown, job_of
 from examples.generation.plain import plain_instruction
 from examples.generation.rules import RuleBroken, json_of
 from examples.generation.standing import Ending
 from examples.generation.work import Unjudged, Work
+from examples.llm.prompting import fenced
 from examples.models import Fragment, GenerationRun, Round, Step, Version, audit
 
 SEEDS = (1, 2)
@@ -29,7 +29,7 @@ def instruct(work: Work) -> Round:
         )
     return work.ask(
         "acceptance",
-        {"program": prompts.fenced(work.standing.program), "function": function},
+        {"program": fenced(work.standing.program), "function": function},
         step=Step.ACCEPTANCE,
         subject=Round.Subject.INSTRUCTION,
         extract=lambda reply: instruction_of(json_of(reply)),

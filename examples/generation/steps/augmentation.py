@@ -8,12 +8,12 @@ import time
 from dataclasses import replace
 
 from examples.generation import calls as recorded
-from examples.generation import prompts
 from examples.generation.making import draft_of, job_of
 from examples.generation.rules import RuleBroken, code_of
 from examples.generation.rules.base import parsed
 from examples.generation.rules.tests import calls as uses
 from examples.generation.work import TOO_DEEP, Work
+from examples.llm.prompting import fenced
 from examples.models import Round, Step
 from runner.models import Execution
 
@@ -25,8 +25,8 @@ def take(work: Work) -> Round:
     """Keep the tests with a further function, executed; a round that broke a rule leaves the tests as they are."""
     began = time.monotonic()
     values = {
-        "program": prompts.fenced(work.standing.program),
-        "tests": prompts.fenced(work.standing.tests),
+        "program": fenced(work.standing.program),
+        "tests": fenced(work.standing.tests),
         "function": work.fragment.function,
     }
     call = work.put("augmentation", values, step=Step.AUGMENTATION)

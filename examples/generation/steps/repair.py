@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from examples.generation import prompts
 from examples.generation.adaptations import adaptations
 from examples.generation.dropping import without_failing
 from examples.generation.failing import describe_failure, program_at_fault
 from examples.generation.rules import check_program, check_tests, code_of
 from examples.generation.work import Work
+from examples.llm.prompting import fenced
 from examples.models import Round, Step
 from runner.models import Execution
 
@@ -33,8 +33,8 @@ def _program(work: Work) -> Round:
     return work.ask(
         "repair_program",
         {
-            "program": prompts.fenced(before),
-            "failure": prompts.fenced(describe_failure(_failed(work), work.standing.tests), "text"),
+            "program": fenced(before),
+            "failure": fenced(describe_failure(_failed(work), work.standing.tests), "text"),
             "function": function,
             "provided": work.provided,
         },
@@ -53,9 +53,9 @@ def _tests(work: Work) -> Round:
     return work.ask(
         "repair_tests",
         {
-            "program": prompts.fenced(program),
-            "tests": prompts.fenced(before),
-            "failure": prompts.fenced(describe_failure(_failed(work), before), "text"),
+            "program": fenced(program),
+            "tests": fenced(before),
+            "failure": fenced(describe_failure(_failed(work), before), "text"),
             "function": function,
         },
         step=Step.REPAIR,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from examples.generation import prompts
 from examples.generation.adaptations import adaptations
 from examples.generation.plain import plain_program
 from examples.generation.rules import RuleBroken, check_program, code_of
 from examples.generation.slicing import slice_function
 from examples.generation.work import Work
 from examples.languages.python import source as python
+from examples.llm.prompting import fenced
 from examples.models import GenerationRun, Round, Step
 
 
@@ -22,7 +22,7 @@ def take(work: Work) -> Round:
         return _keep(work, source, "Nothing that it needs is missing, so no model was asked.")
     return work.ask(
         "standalone",
-        {"source": prompts.fenced(source), "function": function, "provided": work.provided},
+        {"source": fenced(source), "function": function, "provided": work.provided},
         step=Step.STANDALONE,
         subject=Round.Subject.PROGRAM,
         extract=code_of,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from examples.generation import prompts
 from examples.generation.plain import plain_tests
 from examples.generation.rules import check_tests, code_of
 from examples.generation.work import Work
+from examples.llm.prompting import fenced
 from examples.models import GenerationRun, Round, Step
 
 
@@ -17,7 +17,7 @@ def take(work: Work) -> Round:
         return work.keep(step=Step.WRITE_TESTS, subject=Round.Subject.TESTS, text=made.text, note=made.note)
     return work.ask(
         "write_tests",
-        {"program": prompts.fenced(program), "function": function},
+        {"program": fenced(program), "function": function},
         step=Step.WRITE_TESTS,
         subject=Round.Subject.TESTS,
         extract=code_of,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from examples.generation import prompts
-from examples.generation.prompts import again, fenced, version_of, versions, write
+from examples.generation.prompts import again, version_of, versions, write
+from examples.llm import prompting
+from examples.llm.prompting import fenced
 
 
 def test_what_is_put_in_is_not_looked_at_again() -> None:
@@ -38,8 +40,8 @@ def test_every_prompt_has_a_version_that_changes_with_its_file(monkeypatch: pyte
     before = versions()
     assert set(before) == set(prompts.NAMES)
     assert len(set(before.values())) == len(before)
-    text = prompts._text
-    monkeypatch.setattr(prompts, "_text", lambda name: text(name) + ("!" if name == "acceptance" else ""))
+    text = prompting.text_of
+    monkeypatch.setattr(prompting, "text_of", lambda path: text(path) + "!" * (path.stem == "acceptance"))
     assert {name for name in before if version_of(name) != before[name]} == {"acceptance"}
-    monkeypatch.setattr(prompts, "_text", lambda name: text(name) + ("!" if name == "again" else ""))
+    monkeypatch.setattr(prompting, "text_of", lambda path: text(path) + "!" * (path.stem == "again"))
     assert all(version_of(name) != before[name] for name in before)
