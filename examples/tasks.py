@@ -10,7 +10,7 @@ from django.conf import settings
 from examples import environments
 from examples.checking.repeating import due_repeats, run_repeats
 from examples.checking.run import check_version, waiting
-from examples.evaluation.scoring import score_evaluation
+from examples.evaluation.scoring import left_scoring, score_evaluation
 from examples.generation.running import generate
 from examples.generation.waking import waiting_fragments
 from examples.importing.store import waiting_reports
@@ -80,7 +80,7 @@ def sweep_images() -> None:
 
 
 def wake_bulk_work() -> None:
-    """Wake a worker for each import and build that waits, and as many as may check or repeat at once.
+    """Wake a worker for each import, build and scoring that waits, and as many as may check or repeat at once.
 
     Called every few seconds: whatever a queue has lost is found here.
     """
@@ -90,6 +90,8 @@ def wake_bulk_work() -> None:
         build_environment.delay(build_id)
     if Suite.objects.due().exists():
         look_at_mirror.delay()
+    for evaluation_id in left_scoring():
+        score.delay(evaluation_id)
     for request_id in due_repeats(at_most=AT_ONCE):
         repeat.delay(request_id)
     for _ in waiting(at_most=AT_ONCE):

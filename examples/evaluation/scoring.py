@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from django.db import transaction
+from django.db.models.functions import Now
 
 from examples.assembly import Answer
 from examples.evaluation.creating import EvaluationRefused
@@ -18,9 +19,13 @@ from examples.jobs import full_job
 from examples.languages.ways import ways
 from examples.models import Evaluation, ModelSample, Version
 from runner.bulk import BATCH, enqueue_many
+from runner.claims import now_plus
 from runner.models import Environment, Execution
 from runner.queueing import try_again
 from runner.sandbox.base import Job, Limits
+
+# A batch of a hundred takes a second or two; after this long without one, its worker is gone.
+SILENT_SECONDS = 60
 
 
 @dataclass
@@ -55,16 +60,40 @@ def score_evaluation(
     is committed whole, so a call that was cut off is finished by the next one. Raises EvaluationRefused where an
     environment has no image yet.
     """
-    refuse_unbuilt(evaluation)
+    try:
+        refuse_unbuilt(evaluation)
+    except EvaluationRefused:
+        _note(evaluation, None)
+        raise
     asked = Asked(retried=retry_unjudged(evaluation) if retry else 0)
     jobs = Jobs(evaluation)
     last = 0
     while batch := _waiting(evaluation, after=last):
         last = batch[-1].pk
         _link([jobs.keyed(sample) for sample in batch], evaluation, asked)
+        _note(evaluation, Now())
         if tell:
             tell(asked)
+    _note(evaluation, None)
     return asked
+
+
+def ask_to_score(evaluation: Evaluation) -> None:
+    """Note that a worker is to score the evaluation, so that it is found where the queue loses the message."""
+    Evaluation.objects.filter(pk=evaluation.pk).update(scoring_at=Now())
+
+
+def left_scoring() -> list[int]:
+    """Return the evaluations whose scoring was asked for and gives no sign any more, each to one caller in a while."""
+    silent = Evaluation.objects.filter(scoring_at__lt=now_plus(-SILENT_SECONDS))
+    ids = list(silent.values_list("pk", flat=True))
+    return [pk for pk in ids if silent.filter(pk=pk).update(scoring_at=Now())]
+
+
+def _note(evaluation: Evaluation, sign: Now | None) -> None:
+    """Give a sign that the scoring goes on, or that it has ended; nothing where none was asked of a worker."""
+    asked_for = Evaluation.objects.filter(pk=evaluation.pk, scoring_at__isnull=False)
+    asked_for.update(scoring_at=sign)
 
 
 def retry_unjudged(evaluation: Evaluation) -> int:

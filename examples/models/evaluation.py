@@ -60,6 +60,9 @@ class Evaluation(models.Model):
         related_name="evaluations",
         help_text="one environment for all; None: each version's own",
     )
+    scoring_at = models.DateTimeField(
+        null=True, help_text="last sign of the scoring that was asked for; NULL: none is under way"
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
     )

@@ -30,7 +30,7 @@ from examples.evaluation.pass_at_k import Mean
 from examples.evaluation.progress import progress, progress_of
 from examples.evaluation.reporting import limit_text
 from examples.evaluation.rows import Tally, tallies
-from examples.evaluation.scoring import refuse_unbuilt
+from examples.evaluation.scoring import ask_to_score, refuse_unbuilt
 from examples.models import Evaluation, ModelSample, audit
 from examples.tasks import score
 from examples.waking import wake_on_commit
@@ -108,6 +108,7 @@ def evaluation_score(request: HttpRequest, name: str) -> HttpResponse:
         messages.error(request, str(refusal))
         return HttpResponseRedirect(reverse("evaluation", args=[made.name]))
     audit(request.user, "evaluation scored", f"evaluation:{made.pk}")
+    ask_to_score(made)
     wake_on_commit(score, made.pk)
     messages.success(request, "A worker prepares its samples now; figures move as they are judged.")
     return HttpResponseRedirect(reverse("evaluation", args=[made.name]))

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from examples.evaluation import executing, scoring
 from examples.evaluation.creating import EvaluationRefused
 from examples.evaluation.grid import grid
 from examples.evaluation.progress import progress
 from examples.evaluation.rows import tallies
-from examples.evaluation.scoring import Asked, score_evaluation
+from examples.evaluation.scoring import Asked, ask_to_score, left_scoring, score_evaluation
 from examples.models import Evaluation, ModelSample
 from runner import boxes
-from runner.models import Execution
+from runner.models import Environment, Execution
 from runner.outcome import Outcome
 from tests.examples.evaluation.factories import RIGHT, WRONG, judged, make_evaluation, make_sample
 from tests.factories import make_environment, make_version
@@ -181,3 +183,27 @@ def test_what_is_broken_off_gives_its_boxes_back_and_leaves_the_rest_in_the_queu
         executing.execute_here(evaluation, at_once=1)
     assert closed == [True]
     assert set(Execution.objects.values_list("state", flat=True)) == {"queued"}
+
+
+def test_scoring_that_a_queue_has_lost_is_found_once_and_no_more_when_it_has_ended(evaluation):
+    ask_to_score(evaluation)
+    assert left_scoring() == []
+    Evaluation.objects.update(scoring_at=timezone.now() - timedelta(seconds=2 * scoring.SILENT_SECONDS))
+    assert left_scoring() == [evaluation.pk]
+    assert left_scoring() == []
+    score_evaluation(evaluation)
+    evaluation.refresh_from_db()
+    assert evaluation.scoring_at is None
+
+
+def test_scoring_by_command_is_nobody_elses_to_go_on_with(evaluation):
+    score_evaluation(evaluation)
+    assert not Evaluation.objects.filter(scoring_at__isnull=False).exists()
+
+
+def test_scoring_that_is_refused_is_not_asked_for_again(evaluation):
+    ask_to_score(evaluation)
+    Environment.objects.update(image_digest="", built_at=None)
+    with pytest.raises(EvaluationRefused):
+        score_evaluation(evaluation)
+    assert not Evaluation.objects.filter(scoring_at__isnull=False).exists()
