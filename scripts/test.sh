@@ -60,8 +60,7 @@ set_up
 wait "$checks" || failed+=("code")
 cat "$said" && rm -f "$said"
 
-# Two cores are shared by containers, Chromium and the tests: two processes, and what measures or fills the pool is
-# kept together in one of them (loadgroup).
+# Two cores are shared by containers, Chromium and the tests: two processes (tests/conftest.py says what stays together).
 pytest -n "${TEST_PROCESSES:-2}" --dist loadgroup "$@"
 status=$?
 [ ${#failed[@]} -eq 0 ] || exit 1

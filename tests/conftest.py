@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 import pytest
 
 from annotation.accounts import create_account
@@ -26,15 +28,8 @@ __all__ = [
 ]
 
 PASSWORD = "correct horse battery"
-# Of the tests that drive Chromium, those in which somebody works on an example: about half of their time.
-WORKING = {
-    "test_walk",
-    "test_workspace",
-    "test_limits",
-    "test_blind_workspace",
-    "test_narrow",
-    "test_second_factor",
-}
+# Those modules that drive Chromium longest, first of their kind, so that no process ends up alone with one.
+LONGEST = ("test_walk", "test_states", "test_shell", "test_workspace", "test_curating_look")
 
 
 @pytest.fixture
@@ -67,21 +62,32 @@ def reader(db: None) -> User:
     return create_account(username="rita", role=Role.READER, password=PASSWORD)
 
 
+# Before xdist, which writes the groups into the names by which it spreads tests.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests that use the engine in one process, and those that drive Chromium in two (`--dist loadgroup`).
+    """Keep a module that uses the engine or Chromium in one process (`--dist loadgroup`), and put the tests in turn.
 
-    The first count containers and workers of this host, and come first, since they take longest. The second share a
-    browser and its servers, and come last: Playwright leaves an event loop running in the process, in which no
-    coroutine of another test could be run. They are two groups, so that no process is idle at the end.
+    Such a module shares boxes, sites and results, which a second process would make again. All other tests go wherever
+    there is room. Boxes come first; what drives Chromium comes last, since Playwright leaves an event loop running in
+    the process, in which no coroutine of another test could be run.
     """
     for item in items:
-        if group := _group_of(item):
-            item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: ("boxes", "", "browser: work", "browser: pages").index(_group_of(item)))
+        if _turn_of(item)[0] != Turn.ANYWHERE:
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}/{item.path.stem}"))
+    items.sort(key=_turn_of)
 
 
-def _group_of(item: pytest.Item) -> str:
-    """Return the group that a test shares a process with; a browser test may use containers as well."""
+class Turn(IntEnum):
+    """When a kind of test comes."""
+
+    BOXES = 1
+    ANYWHERE = 2
+    BROWSER = 3
+
+
+def _turn_of(item: pytest.Item) -> tuple[Turn, int]:
+    """Return when a test comes, and where among its kind; one that drives a browser may use containers as well."""
     if item.get_closest_marker("browser"):
-        return "browser: work" if item.path.stem in WORKING else "browser: pages"
-    return "boxes" if item.get_closest_marker("docker") else ""
+        stem = item.path.stem
+        return Turn.BROWSER, LONGEST.index(stem) if stem in LONGEST else len(LONGEST)
+    return Turn.BOXES if item.get_closest_marker("docker") else Turn.ANYWHERE, 0

@@ -224,6 +224,12 @@ def _default_database(settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def chosen_database(request: pytest.FixtureRequest) -> Iterator[str]:
     """Put the named database behind `default`; `either_database` is the one to ask for."""
+    if request.node.get_closest_marker(
+        "django_db"
+    ):  # it would set up before and empty the other one afterwards
+        pytest.fail(
+            "A test on either database must not be marked django_db: its rows would stay in Postgres."
+        )
     if request.param == "sqlite":
         yield "sqlite"
         return

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -13,10 +11,8 @@ from django.utils import timezone
 
 from examples.evaluation import executing, scoring
 from examples.evaluation.creating import EvaluationRefused
-from examples.evaluation.grid import grid
 from examples.evaluation.progress import progress
-from examples.evaluation.rows import tallies
-from examples.evaluation.scoring import Asked, ask_to_score, left_scoring, score_evaluation
+from examples.evaluation.scoring import ask_to_score, left_scoring, score_evaluation
 from examples.models import Evaluation, ModelSample
 from runner import boxes
 from runner.models import Environment, Execution
@@ -143,30 +139,6 @@ def test_asking_costs_queries_by_the_batch_and_not_by_the_sample(evaluation):
     ) as few:
         score_evaluation(evaluation)
     assert len(few) < 54 + 30  # one UPDATE a sample, and what a batch costs
-
-
-def test_two_who_score_at_once_ask_for_each_program_once(either_database):
-    evaluation = make_evaluation([make_version("add")])
-    item = evaluation.items.get()
-    for number in range(1, 61):
-        make_sample(item, number, reply=f"    return a + b + {number // 2}\n")
-    ready = threading.Barrier(2)
-
-    def score() -> Asked:
-        try:
-            ready.wait(30)
-            return score_evaluation(evaluation)
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(2) as pool:
-        asked = [each.result() for each in [pool.submit(score) for _ in range(2)]]
-    assert sum(each.executions for each in asked) == Execution.objects.count() == 31
-    assert sum(each.executions + each.reused for each in asked) == 60
-    assert not ModelSample.objects.waiting().exists()
-    (tally,) = tallies(evaluation)
-    assert (tally.n, tally.left) == (0, 60)
-    assert grid([evaluation])[0].counts[0].samples == 0
 
 
 def test_what_is_broken_off_gives_its_boxes_back_and_leaves_the_rest_in_the_queue(evaluation, monkeypatch):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from examples.generation import budget, calls, claims, prompts
 from examples.generation.budget import BudgetSpent, Charge
@@ -207,33 +205,6 @@ def test_a_call_that_might_cost_more_than_is_left_is_not_sent(limit: str) -> Non
     run.save()
     with scripted_endpoint(in_turn(Say("now"))) as server:
         assert ask(server.base_url, run, fragment, claim).reply == "now"
-
-
-def test_the_budget_holds_however_many_ask_at_once(either_database: str) -> None:
-    run = make_run()
-    run.budget_tokens = 3 * at_most(run).tokens
-    run.save()
-    slots = [taken(run, number) for number in range(1, 9)]
-    most_seen = []
-
-    def slow(_: object) -> Act:
-        most_seen.append(GenerationRun.objects.get().charged_tokens)
-        connection.close()
-        return Say("yes", tokens=None)
-
-    def one(slot: tuple[Fragment, Claim]) -> str:
-        try:
-            return ask(server.base_url, run, *slot).state
-        except BudgetSpent:
-            return "spent"
-        finally:
-            connection.close()
-
-    with scripted_endpoint(slow) as server, ThreadPoolExecutor(8) as workers:
-        ended = sorted(workers.map(one, slots))
-    assert ended == ["recorded"] * 3 + ["spent"] * 5
-    assert max(most_seen) <= run.budget_tokens
-    assert charged(run).tokens == run.budget_tokens
 
 
 def test_money_is_counted_in_whole_millionths_and_rounded_up() -> None:
