@@ -60,8 +60,9 @@ set_up
 wait "$checks" || failed+=("code")
 cat "$said" && rm -f "$said"
 
-# Two cores are shared by containers, Chromium and the tests: two processes (tests/conftest.py says what stays together).
-pytest -n "${TEST_PROCESSES:-2}" --dist loadgroup "$@"
+# Two cores are shared by containers, Chromium and the tests: two processes. What stays together, and in which turn, says
+# tests/conftest.py; xdist itself would begin with the largest modules.
+pytest -n "${TEST_PROCESSES:-2}" --dist loadgroup --no-loadscope-reorder "$@"
 status=$?
 [ ${#failed[@]} -eq 0 ] || exit 1
 exit $status
