@@ -72,8 +72,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     the process, in which no coroutine of another test could be run.
     """
     for item in items:
-        if _turn_of(item)[0] != Turn.ANYWHERE:
-            item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}/{item.path.stem}"))
+        turn, _ = _turn_of(item)
+        if turn != Turn.ANYWHERE:
+            group = f"{turn.name} {item.path.parent.name}/{item.path.stem}"
+            item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=_turn_of)
 
 
