@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
 
 import pytest
@@ -62,20 +63,23 @@ def reader(db: None) -> User:
     return create_account(username="rita", role=Role.READER, password=PASSWORD)
 
 
-# Before xdist, which writes the groups into the names by which it spreads tests.
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Keep a module that uses the engine or Chromium in one process (`--dist loadgroup`), and put the tests in turn.
 
     Such a module shares boxes, sites and results, which a second process would make again. All other tests go wherever
     there is room. Boxes come first; what drives Chromium comes last, since Playwright leaves an event loop running in
     the process, in which no coroutine of another test could be run.
+
+    Groups are named before xdist writes them into the names by which it spreads tests; the turn is decided last, since
+    pytest-django sorts by database.
     """
     for item in items:
         turn, _ = _turn_of(item)
         if turn != Turn.ANYWHERE:
             group = f"{turn.name} {item.path.parent.name}/{item.path.stem}"
             item.add_marker(pytest.mark.xdist_group(group))
+    yield
     items.sort(key=_turn_of)
 
 
