@@ -144,10 +144,12 @@ def test_a_box_that_ends_while_it_starts_is_followed_by_another(
     get_ready = engine._ready
 
     def killed_at_first(stream: BoxStream) -> Frame:
-        if not ended:
-            ended.extend(engine.boxes(KEEPER))
-            engine.api.kill(ended[0])
-        return get_ready(stream)
+        if ended:
+            return get_ready(stream)
+        ended.extend(engine.boxes(KEEPER))
+        engine.api.kill(ended[0])
+        while True:  # it may have said that it is ready before it ended
+            stream.receive(until=time.monotonic() + 20)
 
     monkeypatch.setattr(engine, "_ready", killed_at_first)
     box = engine.start(settings, keeper=KEEPER, name=name)
