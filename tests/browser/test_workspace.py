@@ -70,6 +70,7 @@ def opened(site: str, page: Page, ann: User, sign_in: Enter) -> Attempt:
     page.goto(f"{site}/work/")
     page.get_by_role("button", name="Next example").click()
     expect(page.locator("code-editor#solution .cm-content")).to_be_visible()
+    page.wait_for_load_state()  # the editor is there before htmx has bound the buttons; a key would then send the form
     return Attempt.objects.get(slot__study=study)
 
 
