@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 
@@ -82,11 +83,13 @@ def withdraw_failed(run: GenerationRun) -> int:
         assert example is not None
         assert example.current is not None
         said = f"Checks of {example.label} failed: {example.current.failed_checks}."
-        withdrawn = Fragment.objects.filter(pk=fragment.pk, state=State.ACCEPTED).update(
-            state=State.REJECTED, example=None, reason_code="checks", reason=said
-        )
-        Example.objects.filter(pk=example.pk).update(status=Example.Status.RETIRED, status_reason=said)
-        count += withdrawn
+        accepted = Fragment.objects.filter(pk=fragment.pk, state=State.ACCEPTED)
+        with transaction.atomic():
+            if accepted.update(state=State.REJECTED, example=None, reason_code="checks", reason=said):
+                Example.objects.filter(pk=example.pk).update(
+                    status=Example.Status.RETIRED, status_reason=said
+                )
+                count += 1
     return count
 
 
