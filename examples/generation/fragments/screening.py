@@ -152,9 +152,15 @@ def _is_stub(body: list[ast.stmt]) -> bool:
     return all(
         isinstance(each, ast.Pass)
         or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
-        or (isinstance(each, ast.Raise) and "NotImplementedError" in ast.dump(each))
+        or (isinstance(each, ast.Raise) and _name_of(each.exc) == "NotImplementedError")
         for each in body
     )
+
+
+def _name_of(raised: ast.expr | None) -> str:
+    """Return the name of what is raised, called or not; "" where it has none."""
+    raised = raised.func if isinstance(raised, ast.Call) else raised
+    return raised.id if isinstance(raised, ast.Name) else ""
 
 
 def _place(file: SourceFile, line: int) -> str:

@@ -68,6 +68,10 @@ def test_what_is_no_fragment_is_left_out_with_a_code_and_a_sentence(text, reason
     assert reason_of(text) == reason
 
 
+def test_a_function_that_raises_something_else_with_that_word_in_it_is_no_stub():
+    assert reason_of("def f():\n    raise ValueError('NotImplementedError')\n") is None
+
+
 def test_the_sentence_names_the_line():
     (found,) = screened("x = 1\ndef f():\n    print 1\n")
     assert found.sentence.startswith("pack/a.py, line 3: looks like Python 2")
