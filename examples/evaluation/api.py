@@ -53,8 +53,7 @@ class EvaluationSerializer(serializers.ModelSerializer[Evaluation]):
 
     def get_over(self, evaluation: Evaluation) -> str:
         """Return the place it is over."""
-        over = evaluation.dataset or evaluation.split
-        return place_of(over) if over is not None else ""
+        return place_of(evaluation.over)
 
     def get_limit(self, evaluation: Evaluation) -> str:
         """Return the limit that stands beside every figure of it."""

@@ -22,6 +22,8 @@ from runner.models import bounded
 
 LOST = "The worker was lost before the reply was recorded; it counts in full."
 LONGEST_REPLY = 1 << 20
+# Between two tries it is looked this often whether this process is to end; nothing else would wake it.
+LOOK_SECONDS = 1.0
 State = Call.State
 
 
@@ -171,7 +173,7 @@ def _waiting(claim: Claim) -> Callable[[float], None]:
         while (left := until - time.monotonic()) > 0:
             if boxes.closing():
                 raise boxes.Closing
-            time.sleep(min(left, 1.0))
+            time.sleep(min(left, LOOK_SECONDS))
         claim.renew()
 
     return wait

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from examples.generation.making import create_example, draft_of
-from examples.generation.rules.tests import test_functions
+from examples.generation.rules.tests import functions_of_tests
 from examples.generation.standing import Standing
 from examples.languages.python import source as python
 from examples.masking import MaskingError
@@ -117,7 +117,7 @@ def _look_at(fragment: Fragment, subject: Round.Subject, text: str) -> None:
         raise TextRefused(f"Line {error.line}: {error.message}. Write Python 3.") from error
     except (python.FunctionNotFound, MaskingError) as error:
         raise TextRefused(f"{error}. Keep the function {fragment.function}.") from error
-    if subject == Subject.TESTS and not test_functions(tree):
+    if subject == Subject.TESTS and not functions_of_tests(tree):
         raise TextRefused(
             "There is no test function. Write one called test_… at the top level, without arguments."
         )

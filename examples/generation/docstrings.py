@@ -61,12 +61,12 @@ def without_examples(text: str, name: str) -> str:
     short = name.rpartition(".")[2]
     edits = []
     for node in ast.walk(tree):
-        if not isinstance(node, (ast.Module, *python.DEFINITIONS)):
+        if not isinstance(node, ast.Module | python.Definition):
             continue
-        statement = python.docstring_node(node)  # type: ignore[arg-type]
+        statement = python.docstring_node(node)
         if statement is None:
             continue
-        said = statement.value.value  # type: ignore[attr-defined]
+        said = _said(statement)
         if has_examples(said) and (node is focal or _examples_call(said, short)):
             edits.append(statement)
     return _edited(text, edits)
@@ -105,7 +105,7 @@ def _edited(text: str, statements: Sequence[ast.stmt]) -> str:
     for statement in sorted(statements, key=positions.start, reverse=True):
         start, end = positions.start(statement), positions.end(statement)
         matched = LITERAL.fullmatch(data[start:end].decode())
-        said = statement.value.value  # type: ignore[attr-defined]
+        said = _said(statement)
         if matched is None or matched["text"].count("\n") != said.count("\n"):
             raise DocstringInvalid(
                 f"The docstring in line {statement.lineno} is written in a way in which its examples cannot be taken out."
@@ -117,6 +117,11 @@ def _edited(text: str, statements: Sequence[ast.stmt]) -> str:
         new = f"{matched['open']}{body}{matched['close']}".replace("\n", newline)
         data = data[:start] + new.encode() + data[end:]
     return data.decode()
+
+
+def _said(docstring: ast.stmt) -> str:
+    """Return what the statement of a docstring says."""
+    return str(ast.literal_eval(docstring.value)) if isinstance(docstring, ast.Expr) else ""
 
 
 def _trimmed(lines: Sequence[str], first_line: bytes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from examples.generation.failing import failures
-from examples.generation.rules.tests import FEWEST, assertions, test_functions
+from examples.generation.rules.tests import FEWEST, assertions, functions_of_tests
 from examples.languages.python import source as python
 from examples.visible import is_evidence
 from runner.models import Execution
@@ -19,12 +19,12 @@ def without_failing(tests: str, execution: Execution) -> str:
     places = {(row.test, row.line) for row in failures(execution) if row.assertion is not None}
     tree = python.parse(tests)
     gone: list[ast.stmt] = []
-    for node in test_functions(tree):
+    for node in functions_of_tests(tree):
         wrong = [each for each in node.body if _holds_one(each, node.name, places)]
         left = [each for each in node.body if is_evidence(each) and each not in wrong]
         gone += wrong if left or not wrong else [node]
     kept = _without(tests, gone)
-    if not gone or kept is None or len(assertions(test_functions(python.parse(kept)))) < FEWEST:
+    if not gone or kept is None or len(assertions(functions_of_tests(python.parse(kept)))) < FEWEST:
         return ""
     return kept
 

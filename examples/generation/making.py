@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
-from examples.generation.rules.tests import test_functions
+from examples.generation.rules.tests import functions_of_tests
 from examples.importing.base import content_hash, libraries_of, segments_as_json, third_party, title_of
 from examples.jobs import LONGEST, empty_program, reference_program, segments_of
 from examples.languages.python import source as python
@@ -23,7 +23,7 @@ def draft_of(fragment: Fragment, *, program: str, tests: str, instruction: str =
     Raises masking.MaskingError where the function cannot be opened, python.SourceInvalid or python.FunctionNotFound.
     """
     tree = python.parse(tests)
-    names = [node.name for node in test_functions(tree)]
+    names = [node.name for node in functions_of_tests(tree)]
     masked = mask(program.rstrip() + "\n\n\n", fragment.function, test_names=names)
     segments = [*masked.tests, *_pieces(tests, tree, names, len(masked.context.encode()))]
     content: dict[str, Any] = {

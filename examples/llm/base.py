@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 from examples.llm.patience import TryLater, patiently
@@ -100,5 +101,5 @@ def complete(model: Model, prompt: Prompt, *, parameters: Parameters, n: int = 1
     for at in range(n):
         seed = None if parameters.seed is None else parameters.seed + at
         request = request_of(prompt, replace(parameters, seed=seed))
-        replies.append(patiently(lambda request=request: model.answer(request)))  # type: ignore[misc]
+        replies.append(patiently(partial(model.answer, request)))
     return replies

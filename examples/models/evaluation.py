@@ -100,6 +100,13 @@ class Evaluation(models.Model):
         return self.name
 
     @property
+    def over(self) -> Dataset | Split:
+        """What it is over: one of the two is there (`evaluation_dataset_or_split`)."""
+        over = self.dataset or self.split
+        assert over is not None
+        return over
+
+    @property
     def scope(self) -> str:
         """The name under which its samples share containers with each other and with nobody else's."""
         return f"evaluation:{self.pk}"

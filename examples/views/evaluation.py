@@ -75,7 +75,7 @@ def evaluation(request: HttpRequest, name: str) -> HttpResponse:
     apart = gap(found)
     context = {
         "evaluation": made,
-        "place": place_of(made.dataset or made.split),  # type: ignore[arg-type] # one of the two is there
+        "place": place_of(made.over),
         "limit": limit_text(made),
         "progress": now,
         "seen": seen,

@@ -80,9 +80,10 @@ def _read(stream: BinaryIO) -> Contents:
             left = WHOLE_LIMIT
             for entry in entries:
                 left -= _take(archive, entry, contents, left)
+    except SourceRefused:
+        raise
+    # zipfile says NotImplementedError for a compression it does not know, and ValueError for fields that cannot be.
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
-        if isinstance(error, SourceRefused):
-            raise
         raise SourceRefused(
             f"The archive cannot be read: {error}. Send a .zip or .whl that opens elsewhere."
         ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 
-from examples.languages.python.source import FUNCTIONS, FunctionNode, docstring_node
+from examples.languages.python.source import FUNCTIONS, Definition, FunctionNode, docstring_node
 
 
 def structure_of(function: FunctionNode) -> str:
@@ -61,7 +61,7 @@ class _Shape:
 
     def _fields(self, node: ast.AST) -> list[str]:
         fields = dict(ast.iter_fields(node))
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and docstring_node(node):  # type: ignore[arg-type]
+        if isinstance(node, Definition) and docstring_node(node):
             fields["body"] = node.body[1:]
         for own in ("id", "arg", "name", "asname", "rest"):
             value = fields.get(own)

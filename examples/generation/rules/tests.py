@@ -27,7 +27,7 @@ def check_tests(tests: str, *, program: str, function: str, allowed: Allowed, be
     tree = parsed(tests)
     whole = python.parse(program)
     refuse_omissions(tests, tree)
-    functions = test_functions(tree)
+    functions = functions_of_tests(tree)
     if not functions:
         classes = test_classes(tree)
         said = f"tests are methods of {', '.join(classes)}; " if classes else ""
@@ -45,15 +45,12 @@ def check_tests(tests: str, *, program: str, function: str, allowed: Allowed, be
     refuse_imports(tree, allowed)
 
 
-def test_functions(tree: ast.Module) -> list[python.FunctionNode]:
+def functions_of_tests(tree: ast.Module) -> list[python.FunctionNode]:
     """Return the top-level test functions that need no arguments, in source order."""
     found = [
         node for node in tree.body if isinstance(node, python.FUNCTIONS) and node.name.startswith("test")
     ]
     return [node for node in found if not any(ast.iter_child_nodes(node.args))]
-
-
-test_functions.__test__ = False  # type: ignore[attr-defined]  # pytest: not a test, in spite of its name
 
 
 def assertions(functions: Sequence[python.FunctionNode]) -> list[ast.stmt]:

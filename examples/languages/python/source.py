@@ -178,7 +178,7 @@ def nearest(tree: ast.Module, name: str, count: int = 3) -> list[str]:
     return list(dict.fromkeys(alike))[:count] or names[:count]
 
 
-def docstring_node(node: FunctionNode | ast.Module) -> ast.stmt | None:
+def docstring_node(node: ast.Module | FunctionNode | ast.ClassDef) -> ast.stmt | None:
     """Return the docstring's statement, or None."""
     first = node.body[0] if node.body else None
     if (
