@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -10,12 +9,12 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, Sum
 from django.db.models.functions import Coalesce
+from scipy.stats import binomtest
 
 from examples.models import Call, Fragment, GenerationRun, Round, Step
 from runner.models import Execution
 from runner.outcome import Outcome
 
-Z = 1.959963984540054  # of a two-sided interval of 95 %
 STAGES = (
     ("found", "Fragments found"),
     ("taken", "Taken in"),
@@ -260,10 +259,8 @@ def wilson(count: int, total: int) -> tuple[float | None, float | None]:
     """
     if not total:
         return None, None
-    share, square = count / total, Z * Z / total
-    middle = (share + square / 2) / (1 + square)
-    half = Z * math.sqrt(share * (1 - share) / total + square / (4 * total)) / (1 + square)
-    return max(0.0, middle - half), min(1.0, middle + half)
+    low, high = binomtest(count, total).proportion_ci(confidence_level=0.95, method="wilson")
+    return max(0.0, float(low)), min(1.0, float(high))
 
 
 def funnel_svg(report: Yield) -> str:
