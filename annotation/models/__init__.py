@@ -1,9 +1,10 @@
-"""User, Study, Slot, Attempt, Draft, Beat, Run, Verdict, Adjudication: who solves what, and what they say of it."""
+"""User, Study, Protocol, Slot, Attempt, Draft, Beat, Run, Verdict, Adjudication: who solves what, and what they say of it."""
 
 from __future__ import annotations
 
 from annotation.models.account import ApiToken, Invitation, User
 from annotation.models.attempt import Attempt, AttemptQuerySet, Beat, Draft, Pause, Ruling, Run
+from annotation.models.protocol import Arm, Protocol, ProtocolQuerySet
 from annotation.models.study import (
     DEFAULT_DIFFICULTY,
     Slot,
@@ -19,12 +20,15 @@ __all__ = [
     "DEFAULT_DIFFICULTY",
     "Adjudication",
     "ApiToken",
+    "Arm",
     "Attempt",
     "AttemptQuerySet",
     "Beat",
     "Draft",
     "Invitation",
     "Pause",
+    "Protocol",
+    "ProtocolQuerySet",
     "Ruling",
     "Run",
     "Slot",

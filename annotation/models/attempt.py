@@ -7,6 +7,7 @@ from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 from django.db.models.functions import Now
 
 from annotation.models.account import User
+from annotation.models.protocol import Arm, Protocol
 from annotation.models.study import Slot
 from config.access import Person
 from runner.models import Execution
@@ -44,6 +45,14 @@ class Attempt(models.Model):
 
     slot = models.ForeignKey(Slot, on_delete=models.PROTECT, related_name="attempts")
     annotator = models.ForeignKey(User, on_delete=models.PROTECT, related_name="attempts")
+    protocol = models.ForeignKey(
+        Protocol,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="attempts",
+        help_text="under which it began",
+    )
+    arm = models.CharField(max_length=10, choices=Arm, default=Arm.NONE, help_text="the help it may use")
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     started_at = models.DateTimeField(db_default=Now())
     ended_at = models.DateTimeField(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from django.db import models
 from django.db.models import CheckConstraint, F, Q, UniqueConstraint
@@ -11,6 +14,9 @@ from django.db.models.functions import Now
 from annotation.models.account import User
 from config.access import Person, Role
 from examples.models import Version
+
+if TYPE_CHECKING:
+    from annotation.models.protocol import Protocol
 
 DEFAULT_DIFFICULTY = ["trivial", "requires effort", "very hard"]
 
@@ -81,6 +87,27 @@ class Study(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @cached_property
+    def protocol(self) -> Protocol:
+        """The protocol in force: the highest that is frozen; before the study opens, the draft of the first."""
+        known = sorted(self.protocols.all(), key=lambda each: each.number)
+        return next((each for each in reversed(known) if each.frozen_at), known[0])
+
+    @property
+    def proposed(self) -> Protocol | None:
+        """The draft of the next change, None where there is none; of a study that never opened, its only protocol."""
+        return next((each for each in self.protocols.all() if each.frozen_at is None), None)
+
+    def refresh_from_db(
+        self,
+        using: str | None = None,
+        fields: Iterable[str] | None = None,
+        from_queryset: models.QuerySet[Study] | None = None,
+    ) -> None:
+        """Forget the protocol too, which may have changed since."""
+        self.__dict__.pop("protocol", None)
+        super().refresh_from_db(using, fields, from_queryset)
 
 
 class StudyPerson(models.Model):
