@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from annotation.models.account import ApiToken, Invitation, User
 from annotation.models.attempt import Attempt, AttemptQuerySet, Beat, Draft, Pause, Ruling, Run
-from annotation.models.protocol import Arm, Protocol, ProtocolQuerySet
+from annotation.models.protocol import Arm, Protocol, ProtocolQuerySet, solvers_in_force
+from annotation.models.second import Reveal, SecondJudgement
 from annotation.models.study import (
     DEFAULT_DIFFICULTY,
     Slot,
@@ -14,7 +15,7 @@ from annotation.models.study import (
     StudyQuerySet,
     default_difficulty,
 )
-from annotation.models.verdict import Adjudication, Verdict
+from annotation.models.verdict import Adjudication, Verdict, VerdictStep
 
 __all__ = [
     "DEFAULT_DIFFICULTY",
@@ -29,8 +30,10 @@ __all__ = [
     "Pause",
     "Protocol",
     "ProtocolQuerySet",
+    "Reveal",
     "Ruling",
     "Run",
+    "SecondJudgement",
     "Slot",
     "SlotQuerySet",
     "Study",
@@ -38,5 +41,7 @@ __all__ = [
     "StudyQuerySet",
     "User",
     "Verdict",
+    "VerdictStep",
     "default_difficulty",
+    "solvers_in_force",
 ]

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import CheckConstraint, Q
+from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 from django.db.models.functions import Now
 
 from annotation.models.account import User
 from annotation.models.attempt import Attempt
+from annotation.models.protocol import Arm
 from examples.models import Version
 
 
 class Verdict(models.Model):
-    """What an annotator says when closing an attempt; the machine's outcome stays in its own columns."""
+    """What an annotator says when closing an attempt; the machine's outcome stays in its own columns.
+
+    It is the one current value. How its answers came about, and what they were before a curator re-opened it, is kept
+    by `VerdictStep`. "" and None in what only some protocols ask mean: not asked, or not answered.
+    """
 
     class Outcome(models.TextChoices):
         SOLVED = "solved", "solved"
@@ -22,6 +27,17 @@ class Verdict(models.Model):
         TESTS_WRONG = "tests_wrong", "tests wrong or over-strict"
         ENVIRONMENT_BROKEN = "environment_broken", "environment broken"
         KNEW_IT = "knew_it", "knew it already"
+
+    class Confidence(models.IntegerChoices):
+        GUESSING = 0, "guessing"
+        FAIRLY = 1, "fairly sure"
+        SURE = 2, "sure"
+        CERTAIN = 3, "certain"
+
+    class Exposure(models.TextChoices):
+        NO = "no", "no"
+        SIMILAR = "similar", "something like it"
+        SEEN = "seen", "this code or its solution"
 
     attempt = models.OneToOneField(Attempt, on_delete=models.PROTECT, related_name="verdict")
     outcome = models.CharField(max_length=20, choices=Outcome)
@@ -33,8 +49,25 @@ class Verdict(models.Model):
     test_quality = models.PositiveSmallIntegerField(
         help_text="0 cover all solutions to 3 look for something else"
     )
+    instruction_note = models.TextField(blank=True, help_text="what is unclear in the instruction")
+    test_note = models.TextField(blank=True, help_text="what the tests are too strict about, or miss")
     text = models.TextField(blank=True)
-    evidence = models.TextField(blank=True, help_text="which test or input, what was expected and why")
+    evidence = models.TextField(blank=True, help_text="why the example is to blame")
+    evidence_test = models.CharField(
+        max_length=300, blank=True, help_text="a visible assertion as test:number, or hidden, or none"
+    )
+    evidence_input = models.TextField(blank=True, help_text="such as a call")
+    evidence_expected = models.TextField(blank=True, help_text="what a right answer gives for it")
+    evidence_got = models.TextField(blank=True, help_text="what the test demands, or what came instead")
+    confidence = models.PositiveSmallIntegerField(null=True, choices=Confidence)
+    aids = models.CharField(
+        max_length=10, blank=True, choices=Arm, help_text="what was used, as its user declares"
+    )
+    aids_text = models.TextField(blank=True, help_text="which one, and for what")
+    prior_exposure = models.CharField(max_length=10, blank=True, choices=Exposure)
+    revision = models.PositiveSmallIntegerField(
+        default=1, help_text="grows when it is given again after a curator re-opened it"
+    )
     carried = models.BooleanField(default=False)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -45,10 +78,66 @@ class Verdict(models.Model):
                 condition=Q(instruction_quality__lte=3), name="verdict_instruction_quality_0_to_3"
             ),
             CheckConstraint(condition=Q(test_quality__lte=3), name="verdict_test_quality_0_to_3"),
+            CheckConstraint(
+                condition=Q(confidence=None) | Q(confidence__lte=3), name="verdict_confidence_0_to_3"
+            ),
+            CheckConstraint(condition=Q(revision__gte=1), name="verdict_revision_from_1"),
         ]
 
     def __str__(self) -> str:
         return self.get_outcome_display()
+
+    @property
+    def words(self) -> str:
+        """Everything said in free text about instruction and tests, a paragraph each."""
+        return "\n\n".join(filter(None, (self.instruction_note, self.test_note, self.text)))
+
+    @property
+    def evidence_words(self) -> str:
+        """The evidence as lines: which test, input, expected, got, and why."""
+        named = (
+            ("test", self.evidence_test),
+            ("input", self.evidence_input),
+            ("expected", self.evidence_expected),
+            ("got", self.evidence_got),
+        )
+        return "\n".join(
+            [*(f"{name}: {said}" for name, said in named if said), *filter(None, [self.evidence])]
+        )
+
+
+class VerdictStep(models.Model):
+    """A change of the closing form as the server received it; rows are added, never changed.
+
+    saved      answers that were changed before closing, each with its new value; all of them in order are the draft
+    closed     the answers with which the attempt was closed, all of them
+    reopened   a curator gave the form back, with a reason; the next `closed` is a new revision of the verdict
+    """
+
+    class Kind(models.TextChoices):
+        SAVED = "saved", "saved"
+        CLOSED = "closed", "closed"
+        REOPENED = "reopened", "re-opened"
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="verdict_steps")
+    number = models.PositiveIntegerField(help_text="from 1, in the attempt")
+    kind = models.CharField(max_length=10, choices=Kind)
+    changed = models.JSONField(default=dict, help_text="field of the form to its new value")
+    reason = models.TextField(blank=True)
+    by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["attempt", "number"]
+        constraints = [
+            UniqueConstraint(F("attempt"), F("number"), name="verdictstep_attempt_number"),
+            CheckConstraint(
+                condition=Q(kind="reopened") ^ Q(reason=""), name="verdictstep_reason_iff_reopened"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} {self.number}"
 
 
 class Adjudication(models.Model):
