@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from annotation.models.account import ApiToken, Invitation, User
 from annotation.models.attempt import Attempt, AttemptQuerySet, Beat, Draft, Pause, Ruling, Run
+from annotation.models.judging import Assessment, CarriedVerdict, Fix, SecondReading, Trial
 from annotation.models.protocol import Arm, Protocol, ProtocolQuerySet, solvers_in_force
 from annotation.models.second import Reveal, SecondJudgement
 from annotation.models.study import (
@@ -22,10 +23,13 @@ __all__ = [
     "Adjudication",
     "ApiToken",
     "Arm",
+    "Assessment",
     "Attempt",
     "AttemptQuerySet",
     "Beat",
+    "CarriedVerdict",
     "Draft",
+    "Fix",
     "Invitation",
     "Pause",
     "Protocol",
@@ -34,11 +38,13 @@ __all__ = [
     "Ruling",
     "Run",
     "SecondJudgement",
+    "SecondReading",
     "Slot",
     "SlotQuerySet",
     "Study",
     "StudyPerson",
     "StudyQuerySet",
+    "Trial",
     "User",
     "Verdict",
     "VerdictStep",

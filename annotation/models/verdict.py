@@ -148,15 +148,29 @@ class Adjudication(models.Model):
         REPAIR = "repair", "needs a new version"
         RETIRE = "retire", "to be retired"
 
+    class Severity(models.IntegerChoices):
+        NONE = 0, "0: nothing is wrong"
+        MINOR = 1, "1: minor, no outcome depends on it"
+        MAJOR = 2, "2: major, some right solutions are hit"
+        SEVERE = 3, "3: severe, it measures something else"
+
     version = models.ForeignKey(Version, on_delete=models.PROTECT, related_name="adjudications")
     decision = models.CharField(max_length=20, choices=Decision)
+    severity = models.PositiveSmallIntegerField(
+        null=True, choices=Severity, help_text="of the flaw; none for a decision from before it was asked for"
+    )
     reason = models.TextField()
     decided_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="adjudications")
     decided_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         ordering = ["version", "pk"]
-        constraints = [CheckConstraint(condition=~Q(reason=""), name="adjudication_has_reason")]
+        constraints = [
+            CheckConstraint(condition=~Q(reason=""), name="adjudication_has_reason"),
+            CheckConstraint(
+                condition=Q(severity=None) | Q(severity__lte=3), name="adjudication_severity_0_to_3"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.get_decision_display()

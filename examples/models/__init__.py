@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from examples.models.alternative import Alternative, AlternativeQuerySet, AlternativeRun
 from examples.models.auditing import AuditEntry, audit
 from examples.models.check import Check, Comparison, Repeats, RepeatsQuerySet, Rerun
 from examples.models.dataset import Dataset, Library
@@ -35,6 +36,9 @@ from examples.models.release import (
 from examples.models.report import ImportProblem, ImportReport
 
 __all__ = [
+    "Alternative",
+    "AlternativeQuerySet",
+    "AlternativeRun",
     "AuditEntry",
     "Call",
     "Check",
