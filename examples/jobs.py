@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
+from examples.assembly import Answer
 from examples.checking.canaries import canaries_of
 from examples.languages.ways import ways
 from examples.masking import Segment, fill, test_source
@@ -58,6 +59,18 @@ def empty_program(version: Version) -> str:
 
 def full_job(version: Version, program: str) -> Job:
     """Return the job of a submission: all tests, so nothing that it prints or that they say is kept; and canaries."""
+    return replace(_all_tests(version, program), canaries=canaries_of(version))
+
+
+def check_job(version: Version, program: str, *, seed: int = 0) -> Job:
+    """Return the job of a check: all tests, and for the curator what they say, how far a network was tried.
+
+    The version may be one that is not saved yet.
+    """
+    return replace(_all_tests(version, program), seed=seed, revealed=True, watch_network=True)
+
+
+def _all_tests(version: Version, program: str) -> Job:
     return Job(
         program=program,
         tests=test_source(segments_of(version)),
@@ -65,14 +78,13 @@ def full_job(version: Version, program: str) -> Job:
         block=version.block,
         limits=limits_of(version),
         language=version.language,
-        canaries=canaries_of(version),
     )
 
 
-def check_job(version: Version, program: str, *, seed: int = 0) -> Job:
-    """Return the job of a check: all tests, and for the curator what they say, how far a network was tried."""
-    job = replace(full_job(version, program), canaries=())
-    return replace(job, seed=seed, revealed=True, watch_network=True)
+def answer_program(version: Version, function: str, module: str) -> str:
+    """Return the program that runs an answer in the version's context."""
+    answer = Answer(function, module)
+    return ways(version.language).assemble(version.context, version.gap, answer).program
 
 
 def visible_job(version: Version, program: str) -> Job:

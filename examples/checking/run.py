@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from examples.alternatives import ask_alternatives
 from examples.checking import (
     canaries,
     empty_body,
@@ -65,9 +66,13 @@ def check_version(version_id: int, *, seeds: tuple[int, ...] = SEEDS) -> Version
         return None
     version = Version.objects.select_related("example__dataset", "environment").get(pk=version_id)
     try:
-        return _conclude(version, claim, *_observe(version, claim, seeds))
+        state = _conclude(version, claim, *_observe(version, claim, seeds))
     except CheckLost:
         return None
+    ask_alternatives(
+        version
+    )  # a worker that dies before this leaves them to the gate, which says "check it again"
+    return state
 
 
 def request_checks(versions: list[int]) -> int:

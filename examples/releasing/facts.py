@@ -6,6 +6,7 @@ from collections import defaultdict
 
 from django.db.models import QuerySet
 
+from examples.alternatives import alternatives_of
 from examples.models import Check, Example, Release, Version
 from examples.releasing.evidence import HumanRecord
 from examples.releasing.gate import CheckFact, GateReport, VersionFacts, judge_all
@@ -17,7 +18,8 @@ def versions_of(release: Release) -> QuerySet[Version]:
 
 
 def facts_of(versions: QuerySet[Version]) -> list[VersionFacts]:
-    """Return what the gate must know of the versions, in two queries."""
+    """Return what the gate must know of the versions, in four queries."""
+    alternatives = alternatives_of(versions)
     checks: dict[int, dict[str, CheckFact]] = defaultdict(dict)
     rows = Check.objects.filter(version__in=versions.order_by().values("pk")).values_list(
         "version_id", "name", "state", "finding", "evidence"
@@ -32,6 +34,7 @@ def facts_of(versions: QuerySet[Version]) -> list[VersionFacts]:
             checks=checks[version.pk],
             image_digest=version.environment.image_digest,
             licence=version.example.known_licence,
+            alternatives=alternatives.get(version.pk, ()),
             retired=version.example.status_reason if version.example.status == Example.Status.RETIRED else "",
         )
         for version in versions.select_related("example__dataset", "environment").only(

@@ -21,6 +21,21 @@ class CheckFact:
 
 
 @dataclass(frozen=True, slots=True)
+class AlternativeFact:
+    """An accepted alternative and what came of it on the version: its execution, state and outcome; None before one."""
+
+    sha256: str
+    execution: int | None
+    state: str
+    outcome: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether the version lets it pass."""
+        return self.outcome == "PASSED"
+
+
+@dataclass(frozen=True, slots=True)
 class VersionFacts:
     """What a release must know of a version; `checks` by slug."""
 
@@ -31,6 +46,7 @@ class VersionFacts:
     image_digest: str
     licence: str
     retired: str = ""
+    alternatives: tuple[AlternativeFact, ...] = ()
 
 
 class Verdict(NamedTuple):
@@ -147,6 +163,28 @@ def nothing_in_dispute(_facts: VersionFacts, people: HumanEvidence) -> Verdict:
     return Verdict(True, "no open complaint")
 
 
+def alternatives_pass(facts: VersionFacts, _people: HumanEvidence) -> Verdict:
+    """Met when every accepted alternative was executed against the version and passed; also where there is none."""
+    known = facts.alternatives
+    if not known:
+        return Verdict(True, "no accepted alternative")
+    rejected = [each for each in known if each.outcome and not each.passed]
+    if rejected:
+        first = rejected[0]
+        finding = f"Rejects {len(rejected)} of {len(known)} accepted alternatives: {first.sha256[:8]} came to"
+        return Verdict(
+            False,
+            f"{finding} {first.outcome} in execution {first.execution}.",
+            "Try a fix of the tests, or withdraw the alternative with a reason.",
+        )
+    missing = len(known) - sum(each.passed for each in known)
+    if missing:
+        return Verdict(
+            False, f"{missing} of {len(known)} accepted alternatives have no outcome yet.", "Check it again."
+        )
+    return Verdict(True, f"lets all {len(known)} pass")
+
+
 def in_use(facts: VersionFacts, _people: HumanEvidence) -> Verdict:
     """Met when the example is not retired."""
     if facts.retired:
@@ -173,6 +211,7 @@ CONDITIONS: tuple[Condition, ...] = (
     Condition("solvers", "k attempts closed", solvers_reached),
     Condition("solved", "Solved independently, or decided", solved_or_decided),
     Condition("dispute", "Nothing in dispute", nothing_in_dispute),
+    Condition("alternatives", "Accepted alternatives pass", alternatives_pass),
     Condition("in_use", "Example in use", in_use),
 )
 
