@@ -10,7 +10,7 @@ from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.db.models import Model
 
-from annotation.models import Attempt, Invitation, Run, Slot, Study, User, Verdict
+from annotation.models import Attempt, Invitation, Protocol, Run, Slot, Study, User, Verdict
 from runner.admin import ReadOnly
 
 if TYPE_CHECKING:  # generic for the type checker only
@@ -49,8 +49,16 @@ class InvitationAdmin(ReadOnlyAdmin):
 class StudyAdmin(ReadOnlyAdmin):
     """Studies."""
 
-    list_display = ["name", "title", "state", "solvers", "opened_at", "closed_at"]
+    list_display = ["name", "title", "state", "opened_at", "closed_at"]
     list_filter = ["state"]
+
+
+@admin.register(Protocol)
+class ProtocolAdmin(ReadOnlyAdmin):
+    """Protocols: the rules of studies, by number."""
+
+    list_display = ["study", "number", "solvers", "submissions", "frozen_at", "reason"]
+    list_select_related = ["study"]
 
 
 @admin.register(Slot)

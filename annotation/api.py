@@ -28,7 +28,8 @@ class StudyViewSet(viewsets.ReadOnlyModelViewSet[Study]):
 
     def get_queryset(self) -> QuerySet[Study]:
         """Return the studies the person sees."""
-        return Study.objects.visible_to(person_of(self.request)).annotate(
+        seen = Study.objects.visible_to(person_of(self.request)).prefetch_related("protocols")
+        return seen.annotate(
             people_count=Count("people", distinct=True), version_count=Count("slots__version", distinct=True)
         )
 

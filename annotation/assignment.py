@@ -13,8 +13,8 @@ from django.db import IntegrityError, transaction
 
 from annotation.attempts import settle
 from annotation.leases import LEASE, hold, lease_of, release_attempts
-from annotation.models import Attempt, Slot, SlotQuerySet, Study, StudyPerson, User
-from annotation.plan import plan
+from annotation.models import Attempt, Protocol, Slot, SlotQuerySet, Study, StudyPerson, User
+from annotation.plan import arm_at, plan
 
 FIRST_LOOK = 16
 
@@ -85,7 +85,7 @@ def _held_attempt(study: Study, person: User, now: datetime) -> Attempt | None:
     attempt = (
         Attempt.objects.open()
         .filter(annotator=person, slot__study=study, slot__annotator=person, slot__state=Slot.State.TAKEN)
-        .select_related("slot__study")
+        .select_related("slot__study", "protocol")
         .first()
     )
     if attempt is None:
@@ -113,6 +113,7 @@ def _first_slot(study: Study, person: User, now: datetime, *, but: set[int]) -> 
             default=None,
         )
         if found is not None:
+            found.study = study  # at hand, with its protocol
             return found
     return None
 
@@ -130,7 +131,9 @@ def order_for(study: Study, person: User) -> tuple[int, ...]:
     versions = study.slots.order_by("version").values_list("version", flat=True).distinct()
     people = study.people.order_by("pk").values_list("person", flat=True)
     with _planning:  # at the start of a study many come at once: one plans, and the others find the plan
-        return _planned(tuple(versions), tuple(people), study.solvers, study.seed)[person.pk]
+        return _planned(tuple(versions), tuple(people), study.protocol.solvers, study.protocol.seed)[
+            person.pk
+        ]
 
 
 @lru_cache(maxsize=64)
@@ -176,10 +179,22 @@ def _earlier_attempt(slot: Slot, person: User) -> Attempt | None:
     return released.filter(slot__study=slot.study_id, slot__version=slot.version_id).first()
 
 
+def arm_of(slot: Slot, protocol: Protocol) -> str:
+    """Return the help that an attempt on the slot may use: drawn by seed, balanced over the places of each version."""
+    if len(protocol.arms) == 1:
+        return str(protocol.arms[0])
+    same = Slot.objects.filter(study=slot.study_id)
+    first = same.filter(version=slot.version_id).order_by("pk").values_list("pk", flat=True)[0]
+    place = same.filter(number=1, pk__lt=first).count()
+    return arm_at(protocol.arms, place=place, number=slot.number, seed=protocol.seed)
+
+
 def _begin(slot: Slot, person: User, now: datetime, earlier: Attempt | None) -> Attempt:
     """Return a new attempt on the slot, or the earlier one, which goes on where it was left."""
     if earlier is None:
-        return Attempt.objects.create(slot=slot, annotator=person, started_at=now)
+        protocol = slot.study.protocol
+        arm = arm_of(slot, protocol)
+        return Attempt.objects.create(slot=slot, annotator=person, protocol=protocol, arm=arm, started_at=now)
     earlier.slot, earlier.state, earlier.ended_at = slot, Attempt.State.OPEN, None
     earlier.save(update_fields=["slot", "state", "ended_at"])
     return earlier

@@ -67,7 +67,7 @@ def submissions_of(attempt: Attempt) -> Submissions:
             "attempt", "kind", "created_at", "execution__state", "execution__outcome", "execution__tampered"
         )
     )
-    return submissions_among(runs, allowed=attempt.slot.study.submissions)
+    return submissions_among(runs, allowed=attempt.protocol.submissions)
 
 
 def submissions_among(runs: Iterable[Run], *, allowed: int) -> Submissions:
@@ -87,7 +87,7 @@ def submissions_among(runs: Iterable[Run], *, allowed: int) -> Submissions:
 
 def progress_of(attempt: Attempt) -> Progress:
     """Return how far the attempt has come, by the last sign of life."""
-    limit = attempt.slot.study.active_limit_seconds
+    limit = attempt.protocol.active_limit_seconds
     return Progress(submissions_of(attempt), active_seconds(attempt), limit)
 
 

@@ -74,6 +74,6 @@ def log_of(attempt: Attempt) -> clock.AttemptLog:
 
 
 def active_seconds(attempt: Attempt) -> float:
-    """Return the seconds that count against the study's limit, up to the last sign of life."""
-    intervals = clock.derive_intervals(log_of(attempt), idle_limit=attempt.slot.study.idle_limit_seconds)
+    """Return the seconds that count against the protocol's limit, up to the last sign of life."""
+    intervals = clock.derive_intervals(log_of(attempt), idle_limit=attempt.protocol.idle_limit_seconds)
     return clock.active_seconds(intervals)

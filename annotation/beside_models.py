@@ -58,7 +58,7 @@ def people_beside(
     versions = _versions(evaluations)
     attempts = Attempt.objects.filter(slot__study=study, slot__version__in=list(versions))
     rows = rows_of(attempts)
-    levels = tuple(study.difficulty_levels)
+    levels = tuple(study.protocol.difficulty_levels)
     level_of = majority_level(rows, levels)
     attempted = {row.version_id for row in rows}
     models = []
@@ -78,7 +78,7 @@ def people_beside(
                 len(counts) - len(alike),
             )
         )
-    people = people_on(rows, set(versions), submissions=study.submissions)
+    people = people_on(rows, set(versions), submissions=study.protocol.submissions)
     return PeopleBeside(study, people, levels, tuple(models))
 
 

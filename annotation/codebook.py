@@ -51,7 +51,7 @@ TABLES = {
             paused_seconds="the person had stopped the clock",
             outage_seconds="no sign of life, or we were down",
             waiting_seconds="an execution was queued or running",
-            idle_seconds="no tab visible, or no input for the study's idle limit",
+            idle_seconds="no tab visible, or no input for the idle limit of its protocol",
             active_seconds="after the first input",
             reading_seconds="before the first input",
             counted_seconds_60="active plus reading if the idle limit were 60 s",
@@ -110,12 +110,13 @@ TABLES = {
 
 def codebook(study: Study) -> str:
     """Return codebook.md of a study: its protocol in short, and every column of every table."""
+    protocol = study.protocol
     lines = [
         f"# Codebook of {study.title}",
         "",
-        f"Study `{study.name}`, k = {study.solvers}, submissions allowed: {study.submissions}, limit on active time "
-        f"{study.active_limit_seconds} s, idle limit {study.idle_limit_seconds} s, seed {study.seed}. Difficulty scale: "
-        f"{'; '.join(study.difficulty_levels)}.",
+        f"Study `{study.name}`, k = {protocol.solvers}, submissions allowed: {protocol.submissions}, limit on active time "
+        f"{protocol.active_limit_seconds} s, idle limit {protocol.idle_limit_seconds} s, seed {protocol.seed}. Difficulty scale: "
+        f"{'; '.join(protocol.difficulty_levels)}.",
         "",
         "CSV is UTF-8 with CRLF and a head row; empty means none. Text that a spreadsheet would take for a formula (it",
         "begins with = + - @, tab or CR) has an apostrophe before it, in CSV only. JSON Lines hold the text as it is.",

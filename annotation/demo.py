@@ -12,6 +12,7 @@ from django.db import transaction
 
 from annotation.accounts import create_account, one_time_password
 from annotation.models import Study, User
+from annotation.protocols import new_study
 from annotation.studies import add_people, add_versions, choose, open_study
 from config.access import Role
 from examples.models import Dataset, Example, Version
@@ -108,14 +109,8 @@ def open_demo_study(now: datetime) -> Study:
     """
     curator = User.objects.get(username="curator")
     with transaction.atomic():
-        study, _ = Study.objects.get_or_create(
-            name=STUDY,
-            defaults={
-                "title": "Demo study",
-                "solvers": 2,
-                "guidelines": GUIDELINES,
-                "created_by": curator,
-            },
+        study = Study.objects.filter(name=STUDY).first() or new_study(
+            name=STUDY, title="Demo study", by=curator, solvers=2, guidelines=GUIDELINES
         )
         add_versions(study, choose(Example.objects.filter(dataset__name=DATASET)), by=curator)
         add_people(study, User.objects.filter(username__in=ROLES, role=Role.ANNOTATOR), by=curator)

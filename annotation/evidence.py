@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from annotation.figures import Line, line_of
-from annotation.models import Adjudication, Attempt, Run, Slot, Study, Verdict
+from annotation.models import Adjudication, Attempt, Run, Slot, Study, Verdict, solvers_in_force
 from annotation.results import rows_of_versions
 from annotation.study.rates import Figure, study_rates
 from examples.models import Release, Split, Version
@@ -148,8 +148,9 @@ def _studies(ids: Any) -> dict[int, tuple[StudyCount, ...]]:
     rows = (
         Slot.objects.filter(version__in=ids)
         .exclude(study__state=Study.State.DRAFT)
+        .annotate(wanted=solvers_in_force("study"))
         .order_by("version_id", "study_id")
-        .values_list("version_id", "study__title", "study__solvers")
+        .values_list("version_id", "study__title", "wanted")
         .annotate(closed=Count("attempts", filter=Q(attempts__state=Attempt.State.CLOSED)))
     )
     found: dict[int, list[StudyCount]] = defaultdict(list)

@@ -76,7 +76,7 @@ def attempt_rows(source: Source) -> list[Row]:
     attempts = Attempt.objects.filter(pk__in=source.ids).order_by("pk")
     logs = attempt_logs(attempts)
     counted = rows_of(attempts)
-    found = attempts.select_related("slot__version__example", "slot__study")
+    found = attempts.select_related("slot__version__example", "protocol")
     return [
         {
             "attempt": attempt.pk,
@@ -102,12 +102,12 @@ def attempt_rows(source: Source) -> list[Row]:
 
 
 def _times(attempt: Attempt, logs: Logs) -> Row:
-    """Return the seconds of each kind under the study's idle limit, and the active ones under 60, 120 and 300 s."""
+    """Return the seconds of each kind under its protocol's idle limit, and the active ones under 60, 120 and 300 s."""
     limits = {
         limit: logs.intervals(attempt.pk, attempt.started_at, attempt.ended_at, idle_limit=limit)
-        for limit in {attempt.slot.study.idle_limit_seconds, *clock.IDLE_LIMITS}
+        for limit in {attempt.protocol.idle_limit_seconds, *clock.IDLE_LIMITS}
     }
-    kinds = clock.totals(limits[attempt.slot.study.idle_limit_seconds])
+    kinds = clock.totals(limits[attempt.protocol.idle_limit_seconds])
     counted = {f"counted_seconds_{limit}": clock.active_seconds(limits[limit]) for limit in clock.IDLE_LIMITS}
     return {**{f"{kind}_seconds": seconds for kind, seconds in kinds.items()}, **counted}
 
@@ -140,10 +140,9 @@ def run_rows(source: Source) -> list[Row]:
 
 
 def interval_rows(source: Source) -> list[Row]:
-    """Return a row for each interval that the clock derives, under the study's idle limit."""
+    """Return a row for each interval that the clock derives, under its protocol's idle limit."""
     attempts = Attempt.objects.filter(pk__in=source.ids).order_by("pk")
     logs = attempt_logs(attempts)
-    limit = source.study.idle_limit_seconds
     return [
         {
             "attempt": attempt.pk,
@@ -153,8 +152,13 @@ def interval_rows(source: Source) -> list[Row]:
             "end": interval.end,
             "seconds": interval.seconds,
         }
-        for attempt in attempts
-        for interval in logs.intervals(attempt.pk, attempt.started_at, attempt.ended_at, idle_limit=limit)
+        for attempt in attempts.select_related("protocol")
+        for interval in logs.intervals(
+            attempt.pk,
+            attempt.started_at,
+            attempt.ended_at,
+            idle_limit=attempt.protocol.idle_limit_seconds,
+        )
     ]
 
 

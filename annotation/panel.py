@@ -246,11 +246,11 @@ def panel_of(
     take three queries of six, the page's beats do the same every 15 s, and the outcome of a run waits for this panel.
     """
     runs = list(attempt.runs.select_related("execution").only(*IN_HISTORY).order_by("number"))
-    study = attempt.slot.study
+    rules = attempt.protocol
     progress = Progress(
-        submissions_among(runs, allowed=study.submissions),
+        submissions_among(runs, allowed=rules.submissions),
         active_seconds(attempt) if timed else 0.0,
-        study.active_limit_seconds,
+        rules.active_limit_seconds,
     )
     settle(attempt, now=now, progress=progress)
     shown = next((run for run in runs if run.number == number), runs[-1] if runs else None)
@@ -259,7 +259,7 @@ def panel_of(
     result = result_of(_whole(shown, attempt)) if shown else None
     return Panel(
         attempt=attempt,
-        tests=shown_tests(attempt.slot.version) if attempt.slot.study.shows_visible_tests else None,
+        tests=shown_tests(attempt.slot.version) if rules.shows_visible_tests else None,
         runs=tuple(runs),
         shown=result,
         visible=result if visible is shown else result_of(_whole(visible, attempt)) if visible else None,

@@ -66,6 +66,21 @@ def take_in_turns(orders: Mapping[int, Sequence[int]], *, k: int) -> list[tuple[
     return taken
 
 
+def arm_at(arms: Sequence[str], *, place: int, number: int, seed: int) -> str:
+    """Return the arm of an attempt: on the slot ``number``, from 1, of the version at ``place``, from 0.
+
+    ``place`` is when the version joined the study, so that one added later changes no other's arms. Over the slots
+    of a version the arms take turns, and where they begin is drawn for as many versions at a time as there are
+    arms, each beginning once: of every version, and of every slot number over the versions, any two arms have
+    equally many attempts, or one more or less. Raises ValueError without arms.
+    """
+    if not arms:
+        raise ValueError("A protocol has at least one arm.")
+    block, at = divmod(place, len(arms))
+    begins = _shuffled(range(len(arms)), seed, f"arms {block}")
+    return arms[(begins[at] + number - 1) % len(arms)]
+
+
 def is_connected(pairs: Iterable[tuple[int, int]]) -> bool:
     """Return whether the graph with an edge between person and version for each pair is in one piece.
 

@@ -27,7 +27,7 @@ LOST_ALLOWED = 2
 
 def run_visible(attempt: Attempt, *, function: str, module: str, key: str, now: datetime) -> Run:
     """Run the visible tests on what the editor holds, and return the run; the same key again returns the same run."""
-    if not attempt.slot.study.shows_visible_tests:
+    if not attempt.protocol.shows_visible_tests:
         raise Refused("This study shows no tests. Try your function by a scratch run.")
     return _start(attempt, Run.Kind.VISIBLE, function=function, module=module, key=key, now=now)
 
@@ -46,7 +46,7 @@ def run_scratch(
 def submit(attempt: Attempt, *, function: str, module: str, key: str, now: datetime) -> Run:
     """Execute everything on the code of this very request, for the record, and return the run.
 
-    At most `Study.submissions` count; one that stayed unjudged does not. The same key again returns the same run.
+    At most `Protocol.submissions` count; one that stayed unjudged does not. The same key again returns the same run.
     """
     return _start(attempt, Run.Kind.SUBMISSION, function=function, module=module, key=key, now=now)
 
@@ -71,7 +71,9 @@ def _start(
     assembled, job = _program(attempt, kind, Answer(function, module), snippet)
     with transaction.atomic():
         locked = (
-            Attempt.objects.select_for_update(of=("self",)).select_related("slot__study").get(pk=attempt.pk)
+            Attempt.objects.select_for_update(of=("self",))
+            .select_related("slot__study", "protocol")
+            .get(pk=attempt.pk)
         )
         if known := locked.runs.filter(key=key).first():
             return known
@@ -147,7 +149,7 @@ def _refuse_if_lost(attempt: Attempt) -> None:
 def _program(attempt: Attempt, kind: Run.Kind, answer: Answer, snippet: str) -> tuple[Assembled, Job]:
     """Return the assembled program and the job for a kind of run."""
     version = attempt.slot.version
-    names = visible_of(version).expected if attempt.slot.study.shows_visible_tests else ()
+    names = visible_of(version).expected if attempt.protocol.shows_visible_tests else ()
     assembled = ways(version.language).assemble(version.context, version.gap, answer, tests=names)
     if kind == Run.Kind.SUBMISSION:
         return assembled, full_job(version, assembled.program)

@@ -8,11 +8,20 @@ from annotation.models import Study
 
 
 class StudySerializer(serializers.ModelSerializer[Study]):
-    """A study's protocol."""
+    """A study, and the protocol in force."""
 
     people = serializers.IntegerField(source="people_count", read_only=True)
     versions = serializers.IntegerField(source="version_count", read_only=True)
-    difficulty_levels = serializers.ListField(child=serializers.CharField(), read_only=True)
+    protocol = serializers.IntegerField(source="protocol.number", read_only=True)
+    solvers = serializers.IntegerField(source="protocol.solvers", read_only=True)
+    submissions = serializers.IntegerField(source="protocol.submissions", read_only=True)
+    shows_visible_tests = serializers.BooleanField(source="protocol.shows_visible_tests", read_only=True)
+    active_limit_seconds = serializers.IntegerField(source="protocol.active_limit_seconds", read_only=True)
+    idle_limit_seconds = serializers.IntegerField(source="protocol.idle_limit_seconds", read_only=True)
+    difficulty_levels = serializers.ListField(
+        source="protocol.difficulty_levels", child=serializers.CharField(), read_only=True
+    )
+    seed = serializers.IntegerField(source="protocol.seed", read_only=True)
 
     class Meta:
         model = Study
@@ -20,6 +29,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
             "name",
             "title",
             "state",
+            "protocol",
             "solvers",
             "submissions",
             "shows_visible_tests",

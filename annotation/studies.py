@@ -62,8 +62,8 @@ def _why_refused(version: int | None, state: str | None, failed: str | None, sta
 
 def add_versions(study: Study, choice: Choice, *, by: User) -> int:
     """Add the chosen versions, and return how many were new. In an open study they get their k slots at once."""
-    _refuse_if_closed(study)
-    numbers = range(1, 2) if study.state == Study.State.DRAFT else range(1, study.solvers + 1)
+    refuse_if_closed(study)
+    numbers = range(1, 2) if study.state == Study.State.DRAFT else range(1, study.protocol.solvers + 1)
     known = set(study.slots.values_list("version", flat=True))
     new = [version for version in choice.versions if version not in known]
     with transaction.atomic():
@@ -89,7 +89,7 @@ def remove_versions(study: Study, versions: Iterable[int], *, by: User) -> int:
 
 def add_people(study: Study, people: Iterable[User], *, by: User) -> int:
     """Add annotators, or let those in again who were taken out; return how many now take part who did not before."""
-    _refuse_if_closed(study)
+    refuse_if_closed(study)
     added = 0
     for person in people:
         if person.role != Role.ANNOTATOR:
@@ -118,6 +118,7 @@ def open_study(study: Study, *, by: User, now: datetime) -> None:
     if not study.people.filter(active=True).exists():
         raise StudyRefused("Add at least one annotator first.")
     with transaction.atomic():
+        study.protocols.filter(number=1, frozen_at=None).update(frozen_at=now)
         fill_slots(study)
         _move(study, Study.State.OPEN, by=by, opened_at=study.opened_at or now)
 
@@ -139,18 +140,6 @@ def close_study(study: Study, *, by: User, now: datetime) -> int:
         return sum(give_back(attempt.slot, now=now) for attempt in open_ones)
 
 
-def raise_solvers(study: Study, solvers: int, *, by: User) -> int:
-    """Raise k, and return how many slots that adds. Raises StudyRefused for a smaller or equal k, or a closed study."""
-    _refuse_if_closed(study)
-    if solvers <= study.solvers:
-        raise StudyRefused(f"k is {study.solvers} and can only be raised.")
-    with transaction.atomic():
-        before, study.solvers = study.solvers, solvers
-        study.save(update_fields=["solvers"])
-        audit(by, "raise solvers", f"study:{study.pk}", before=before, after=solvers)
-        return 0 if study.state == Study.State.DRAFT else fill_slots(study)
-
-
 def fill_slots(study: Study) -> int:
     """Insert the slots that are missing for k per version, and return how many; run twice it inserts nothing."""
     have = set(study.slots.values_list("version", "number"))
@@ -158,7 +147,7 @@ def fill_slots(study: Study) -> int:
     missing = [
         Slot(study=study, version_id=version, number=number)
         for version in sorted(versions)
-        for number in range(1, study.solvers + 1)
+        for number in range(1, study.protocol.solvers + 1)
         if (version, number) not in have
     ]
     Slot.objects.bulk_create(missing, batch_size=BATCH)
@@ -183,6 +172,7 @@ def _move(study: Study, state: Study.State, *, by: User, **times: datetime | Non
     audit(by, f"study {state}", f"study:{study.pk}", before=before)
 
 
-def _refuse_if_closed(study: Study) -> None:
+def refuse_if_closed(study: Study) -> None:
+    """Raise StudyRefused where the study is closed."""
     if study.state == Study.State.CLOSED:
         raise StudyRefused("The study is closed; make a new one.")

@@ -22,32 +22,44 @@ def own_attempts(person: Person) -> AttemptQuerySet:
 def with_example(attempts: AttemptQuerySet) -> AttemptQuerySet:
     """Return the attempts with what the pages show of their example, in one query."""
     return attempts.select_related(
-        "slot__study", "slot__version__example__dataset", "slot__version__environment"
+        "protocol", "slot__study", "slot__version__example__dataset", "slot__version__environment"
     )
 
 
 @dataclass(frozen=True)
 class ContextView:
-    """The context as numbered lines: `hole` is the line behind which the open body stands, `focal` the header's range."""
+    """The context as numbered lines.
+
+    hole     the line behind which the open body stands
+    focal    the range of the function's header
+    helpers  the line before which helpers are put
+    indent   how many columns the function stands in
+    """
 
     text: str
     focal: str
     hole: int
+    helpers: int
+    indent: int
 
 
 def context_view(version: Version) -> ContextView:
     """Return the context with its open line taken out, and where the function's header stands."""
-    first = ways(version.language).first_line(version.context, version.gap) + 1
+    its = ways(version.language)
+    first = its.first_line(version.context, version.gap) + 1
+    helpers = its.helpers_line(version.context, version.gap) + 1
     data = version.context.encode()
     line = data[: version.gap].count(b"\n") + 1
     lines = version.context.split("\n")
+    header = lines[first - 1].expandtabs(4)
+    indent = len(header) - len(header.lstrip())
     open_line = lines[line - 1]
     if not open_line.strip():
         del lines[line - 1]
-        return ContextView("\n".join(lines), f"{first}-{line - 1}", line - 1)
+        return ContextView("\n".join(lines), f"{first}-{line - 1}", line - 1, helpers, indent)
     if open_line.rstrip().endswith(PLACEHOLDER):
         lines[line - 1] = open_line.rstrip().removesuffix(PLACEHOLDER)
-    return ContextView("\n".join(lines), f"{first}-{line}", line)
+    return ContextView("\n".join(lines), f"{first}-{line}", line, helpers, indent)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.models import Attempt, Beat, Run, Slot, Study, StudyPerson, User, Verdict
+from annotation.models import Attempt, Beat, Protocol, Run, Slot, Study, StudyPerson, User, Verdict
 from examples.importing.base import content_hash
 from examples.models import Check, Dataset, Example, Version
 from runner.models import Environment, Execution
@@ -16,6 +16,7 @@ from runner.sandbox.base import Job, Limits
 
 IMAGE = "sha256:" + "41ce" * 16
 HASHED = ("instruction", "context", "gap", "reference", "segments", "block", "expected", "visible")
+RULES = {field.name for field in Protocol._meta.fields} - {"id", "study", "created_by", "created_at"}
 CHECKS = ("reference", "empty_body", "tests_ran", "stable", "network", "environment", "licence")
 
 
@@ -95,15 +96,9 @@ def make_checks(version: Version, **failed: str) -> None:
 def make_study(
     name: str = "s-01", *, versions: list[Version], people: list[User], solvers: int = 2, **fields: Any
 ) -> Study:
-    """Return an open study over the versions, with k = `solvers` free slots each."""
-    study = Study.objects.create(
-        name=name,
-        title=fields.pop("title", name.upper()),
-        state=Study.State.OPEN,
-        solvers=solvers,
-        opened_at=timezone.now(),
-        **fields,
-    )
+    """Return an open study over the versions, with k = `solvers` free slots each; `fields` are its own or its protocol's."""
+    fields = {"title": name.upper(), "opened_at": timezone.now(), "state": Study.State.OPEN, **fields}
+    study = study_with_protocol(name=name, solvers=solvers, **fields)
     StudyPerson.objects.bulk_create([StudyPerson(study=study, person=person) for person in people])
     Slot.objects.bulk_create(
         [
@@ -112,6 +107,14 @@ def make_study(
             for number in range(1, solvers + 1)
         ]
     )
+    return study
+
+
+def study_with_protocol(**fields: Any) -> Study:
+    """Return a study and its protocol 1, frozen when the study opened; each field goes where it belongs."""
+    rules = {name: fields.pop(name) for name in RULES if name in fields}
+    study = Study.objects.create(**fields)
+    Protocol.objects.create(study=study, frozen_at=study.opened_at, **rules)
     return study
 
 
@@ -136,6 +139,7 @@ def make_attempt(
     attempt = Attempt.objects.create(
         slot=slot,
         annotator=annotator,
+        protocol=study.protocol,
         state=Attempt.State.CLOSED,
         started_at=start,
         ended_at=start + timedelta(seconds=seconds),

@@ -17,6 +17,7 @@ from annotation.demo import RECORDS
 from annotation.exporting import export as export_rows
 from annotation.models import Attempt, Run, Study, User
 from annotation.panel import result_of
+from annotation.protocols import new_study
 from annotation.results import study_results
 from annotation.runs import run_visible, submit
 from annotation.studies import add_people, add_versions, choose, open_study
@@ -64,7 +65,7 @@ def imported(key: str, *, by: User) -> Version:
 
 def opened_study(people: list[User], *, by: User) -> Study:
     """STUDY: a protocol over what is usable, with two places a version, opened."""
-    study = Study.objects.create(name="flow", title="Flow", solvers=2, submissions=2, created_by=by)
+    study = new_study(name="flow", title="Flow", by=by, solvers=2, submissions=2)
     assert add_versions(study, choose(Example.objects.all()), by=by) == 1
     add_people(study, people, by=by)
     open_study(study, by=by, now=timezone.now())

@@ -7,22 +7,39 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.db.models import QuerySet
 
-from annotation.models import Study, User
+from annotation.models import Protocol, Study, User
 from config.access import Role
 from examples.models import Dataset, Example, Library
 
 if TYPE_CHECKING:  # generic for the type checker only
     StudyModelForm = forms.ModelForm[Study]
+    ProtocolModelForm = forms.ModelForm[Protocol]
     PeopleChoice = forms.ModelMultipleChoiceField[User]
 else:
-    StudyModelForm = forms.ModelForm
+    StudyModelForm = ProtocolModelForm = forms.ModelForm
     PeopleChoice = forms.ModelMultipleChoiceField
 
 RESERVED = ("new", "preview")
 
 
 class StudyForm(StudyModelForm):
-    """A study's protocol, while it is a draft."""
+    """A study's names, while it is a draft."""
+
+    class Meta:
+        model = Study
+        fields = ["title", "name"]
+        labels = {"name": "Short name, used in addresses"}
+
+    def clean_name(self) -> str:
+        """Refuse the names that are addresses of other pages."""
+        name = str(self.cleaned_data["name"])
+        if name in RESERVED:
+            raise forms.ValidationError("This name is taken by a page; choose another.")
+        return name
+
+
+class ProtocolForm(ProtocolModelForm):
+    """The rules of a study, while they are not in force."""
 
     levels = forms.CharField(
         label="Difficulty scale",
@@ -34,10 +51,8 @@ class StudyForm(StudyModelForm):
     )
 
     class Meta:
-        model = Study
+        model = Protocol
         fields = [
-            "title",
-            "name",
             "solvers",
             "active_minutes",
             "submissions",
@@ -47,7 +62,6 @@ class StudyForm(StudyModelForm):
             "seed",
         ]
         labels = {
-            "name": "Short name, used in addresses",
             "solvers": "Solvers for each version (k)",
             "submissions": "Submissions allowed (m)",
             "shows_visible_tests": "Annotators see and run the visible tests",
@@ -67,13 +81,6 @@ class StudyForm(StudyModelForm):
         self.fields["levels"].initial = "\n".join(self.instance.difficulty_levels)
         self.fields["active_minutes"].initial = self.instance.active_limit_seconds // 60
 
-    def clean_name(self) -> str:
-        """Refuse the names that are addresses of other pages."""
-        name = str(self.cleaned_data["name"])
-        if name in RESERVED:
-            raise forms.ValidationError("This name is taken by a page; choose another.")
-        return name
-
     def clean_levels(self) -> list[str]:
         """Return the levels, each once."""
         levels = [line.strip() for line in self.cleaned_data["levels"].splitlines() if line.strip()]
@@ -83,11 +90,12 @@ class StudyForm(StudyModelForm):
             raise forms.ValidationError("Keep a level under 60 characters.")
         return levels
 
-    def save(self, commit: bool = True) -> Study:
-        """Return the study with its protocol."""
-        self.instance.difficulty_levels = self.cleaned_data["levels"]
-        self.instance.active_limit_seconds = self.cleaned_data["active_minutes"] * 60
-        return super().save(commit)
+    def rules(self) -> dict[str, Any]:
+        """Return what the form says, as fields of Protocol."""
+        rules = dict(self.cleaned_data)
+        rules["difficulty_levels"] = rules.pop("levels")
+        rules["active_limit_seconds"] = rules.pop("active_minutes") * 60
+        return rules
 
 
 class ChooseVersionsForm(forms.Form):

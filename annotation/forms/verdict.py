@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from annotation.models import Study, Verdict
+from annotation.models import Protocol, Verdict
 
 INSTRUCTION_SCALE = [
     (0, "It is clear what is asked."),
@@ -63,12 +63,12 @@ class VerdictForm(forms.Form):
         help_text="Needed where you gave a 2 or 3; otherwise optional.",
     )
 
-    def __init__(self, *args: Any, study: Study, solved: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, protocol: Protocol, solved: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.solved = solved
         difficulty = self.fields["difficulty"]
         assert isinstance(difficulty, forms.ChoiceField)
-        difficulty.choices = [(level, level) for level in study.difficulty_levels]
+        difficulty.choices = [(level, level) for level in protocol.difficulty_levels]
 
     def clean_outcome(self) -> str:
         """Refuse "solved" where no submission passed: who holds that it is right disputes the tests."""

@@ -5,16 +5,21 @@ from __future__ import annotations
 from annotation.models.account import ApiToken, Invitation, User
 from annotation.models.attempt import Attempt, AttemptQuerySet, Beat, Draft, Pause, Ruling, Run
 from annotation.models.judging import Assessment, CarriedVerdict, Fix, SecondReading, Trial
-from annotation.models.protocol import Arm, Protocol, ProtocolQuerySet, solvers_in_force
+from annotation.models.protocol import (
+    DEFAULT_DIFFICULTY,
+    Arm,
+    Protocol,
+    ProtocolQuerySet,
+    default_difficulty,
+    solvers_in_force,
+)
 from annotation.models.second import Reveal, SecondJudgement
 from annotation.models.study import (
-    DEFAULT_DIFFICULTY,
     Slot,
     SlotQuerySet,
     Study,
     StudyPerson,
     StudyQuerySet,
-    default_difficulty,
 )
 from annotation.models.verdict import Adjudication, Verdict, VerdictStep
 

@@ -46,11 +46,7 @@ class Attempt(models.Model):
     slot = models.ForeignKey(Slot, on_delete=models.PROTECT, related_name="attempts")
     annotator = models.ForeignKey(User, on_delete=models.PROTECT, related_name="attempts")
     protocol = models.ForeignKey(
-        Protocol,
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="attempts",
-        help_text="under which it began",
+        Protocol, on_delete=models.PROTECT, related_name="attempts", help_text="under which it began"
     )
     arm = models.CharField(max_length=10, choices=Arm, default=Arm.NONE, help_text="the help it may use")
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import models
-from django.db.models import CheckConstraint, F, Q, UniqueConstraint
+from django.db.models import CheckConstraint, F, OuterRef, Q, Subquery, UniqueConstraint
 from django.db.models.functions import Now
 
 from annotation.models.account import User
@@ -66,6 +66,12 @@ class ProtocolQuerySet(models.QuerySet["Protocol"]):
     def frozen(self) -> ProtocolQuerySet:
         """Those that are or were in force."""
         return self.filter(frozen_at__isnull=False)
+
+
+def solvers_in_force(study: str) -> Subquery:
+    """Return k of the study at the path, for a query: of its highest frozen protocol, as k is only ever raised."""
+    frozen = Protocol.objects.frozen().filter(study=OuterRef(study)).order_by("-number")
+    return Subquery(frozen.values("solvers")[:1])
 
 
 class Protocol(models.Model):

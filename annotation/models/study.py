@@ -18,13 +18,6 @@ from examples.models import Version
 if TYPE_CHECKING:
     from annotation.models.protocol import Protocol
 
-DEFAULT_DIFFICULTY = ["trivial", "requires effort", "very hard"]
-
-
-def default_difficulty() -> list[str]:
-    """Return the default scale; only "requires effort" is the paper's published wording (arXiv 2404.00566)."""
-    return list(DEFAULT_DIFFICULTY)
-
 
 class StudyQuerySet(models.QuerySet["Study"]):
     """Which studies."""
@@ -41,7 +34,7 @@ class StudyQuerySet(models.QuerySet["Study"]):
 
 
 class Study(models.Model):
-    """A frozen protocol over versions: who, k solvers each, what they see and may use, limits and scales."""
+    """Versions, people, and the protocol under which they meet: its rules are rows of `Protocol`."""
 
     class State(models.TextChoices):
         DRAFT = "draft", "draft"
@@ -52,20 +45,6 @@ class Study(models.Model):
     name = models.SlugField(unique=True)
     title = models.CharField(max_length=200)
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
-    solvers = models.PositiveSmallIntegerField(default=2, help_text="k: independent solvers for each version")
-    shows_visible_tests = models.BooleanField(default=True)
-    active_limit_seconds = models.PositiveIntegerField(
-        default=1800, help_text="limit on active time of an attempt"
-    )
-    idle_limit_seconds = models.PositiveIntegerField(
-        default=120, help_text="without input beyond this is idle"
-    )
-    submissions = models.PositiveSmallIntegerField(
-        default=1, help_text="m: submissions allowed in an attempt"
-    )
-    difficulty_levels = models.JSONField(default=default_difficulty)
-    guidelines = models.TextField(blank=True, help_text="Markdown, shown to annotators")
-    seed = models.PositiveIntegerField(default=0)
     created_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(db_default=Now())
     opened_at = models.DateTimeField(null=True)
@@ -77,9 +56,6 @@ class Study(models.Model):
         ordering = ["-pk"]
         verbose_name_plural = "studies"
         constraints = [
-            CheckConstraint(condition=Q(solvers__gte=1), name="study_has_solvers"),
-            CheckConstraint(condition=Q(submissions__gte=1), name="study_has_submissions"),
-            CheckConstraint(condition=Q(active_limit_seconds__gte=60), name="study_limit_a_minute_or_more"),
             CheckConstraint(
                 condition=Q(state="draft") | Q(opened_at__isnull=False), name="study_opened_has_time"
             ),

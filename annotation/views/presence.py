@@ -43,7 +43,7 @@ def _clock(attempt: Attempt, *, held: bool) -> dict[str, Any]:
     return {
         "active": round(progress.active_seconds, 1),
         "limit": progress.limit_seconds,
-        "idle_limit": attempt.slot.study.idle_limit_seconds,
+        "idle_limit": attempt.protocol.idle_limit_seconds,
         "state": attempt.state,
         "paused": beats.is_paused(attempt),
         "held": held,

@@ -33,7 +33,7 @@ def results(request: HttpRequest, name: str) -> HttpResponse:
         "people": len({row.annotator for row in found.rows}),
         "versions": len({row.version_id for row in found.rows}),
         "rates": [line_of(each) for each in (*figures, rates.versions_by_one, rates.versions_by_majority)],
-        "difficulty": [line_of(by_name[level], brief=True) for level in study.difficulty_levels],
+        "difficulty": [line_of(by_name[level], brief=True) for level in study.protocol.difficulty_levels],
         "by_level": [line(level, rate, "attempts", brief=True) for level, rate in found.by_level],
         "marks": marks(found.times),
         "reported": line("as reported", rates.solved.rate, "attempts", brief=True),

@@ -12,8 +12,9 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.forms.studies import ChooseVersionsForm, PeopleForm, StudyForm
+from annotation.forms.studies import ChooseVersionsForm, PeopleForm, ProtocolForm, StudyForm
 from annotation.models import Attempt, Slot, Study, StudyPerson, User
+from annotation.protocols import new_study, raise_solvers, write_draft
 from annotation.studies import (
     StudyRefused,
     add_people,
@@ -22,14 +23,13 @@ from annotation.studies import (
     close_study,
     open_study,
     pause_study,
-    raise_solvers,
     release_slot,
     remove_versions,
     take_out,
 )
 from config.access import curator_required
 from config.http import HttpRequest, render_page
-from examples.models import Version, audit
+from examples.models import Version
 
 PAGE = 50
 
@@ -43,7 +43,8 @@ def study_or_404(request: HttpRequest, name: str) -> Study:
 @curator_required
 def studies(request: HttpRequest) -> HttpResponse:
     """List the studies with how far each is."""
-    rows = Study.objects.visible_to(request.user).annotate(
+    rows = Study.objects.visible_to(request.user).prefetch_related("protocols")
+    rows = rows.annotate(
         places=Count("slots", distinct=True),
         closed_places=Count("slots", filter=Q(slots__state=Slot.State.CLOSED), distinct=True),
         taken_places=Count("slots", filter=Q(slots__state=Slot.State.TAKEN), distinct=True),
@@ -57,13 +58,11 @@ def studies(request: HttpRequest) -> HttpResponse:
 @curator_required
 def study_new(request: HttpRequest) -> HttpResponse:
     """Make a draft."""
-    form = StudyForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        form.instance.created_by = request.user
-        study = form.save()
-        audit(request.user, "make study", f"study:{study.pk}")
+    naming, form = StudyForm(request.POST or None), ProtocolForm(request.POST or None)
+    if request.method == "POST" and all([naming.is_valid(), form.is_valid()]):
+        study = new_study(**naming.cleaned_data, by=request.user, **form.rules())
         return redirect("study", study.name)
-    context = {"form": form, "study": None}
+    context = {"form": form, "naming": naming, "study": None}
     return render_page(request, "annotation/study_form.html", context, status=422 if form.is_bound else 200)
 
 
@@ -75,12 +74,13 @@ def study_edit(request: HttpRequest, name: str) -> HttpResponse:
     if study.state != Study.State.DRAFT:
         messages.warning(request, "The protocol is frozen since the study was opened; k can be raised below.")
         return redirect("study", name)
-    form = StudyForm(request.POST or None, instance=study)
-    if request.method == "POST" and form.is_valid():
-        study = form.save()
-        audit(request.user, "change protocol", f"study:{study.pk}", changed=form.changed_data)
+    naming = StudyForm(request.POST or None, instance=study)
+    form = ProtocolForm(request.POST or None, instance=study.protocol)
+    if request.method == "POST" and all([naming.is_valid(), form.is_valid()]):
+        write_draft(study.protocol, form.rules(), by=request.user)
+        study = naming.save()
         return redirect("study", study.name)
-    context = {"form": form, "study": Study.objects.get(pk=study.pk)}
+    context = {"form": form, "naming": naming, "study": Study.objects.get(pk=study.pk)}
     return render_page(request, "annotation/study_form.html", context, status=422 if form.is_bound else 200)
 
 
@@ -174,8 +174,9 @@ def study_solvers(request: HttpRequest, name: str) -> HttpResponse:
     try:
         if not wanted.isascii() or not wanted.isdigit() or len(wanted) > 3:
             raise StudyRefused("k is a whole number.")
-        added = raise_solvers(study, int(wanted), by=request.user)
-        messages.success(request, f"k is now {study.solvers}; {added} places were added.")
+        reason = request.POST.get("reason", "")
+        added = raise_solvers(study, int(wanted), by=request.user, reason=reason, now=timezone.now())
+        messages.success(request, f"k is now {study.protocol.solvers}; {added} places were added.")
     except StudyRefused as refused:
         messages.error(request, str(refused))
     return redirect("study", name)

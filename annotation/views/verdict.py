@@ -50,11 +50,11 @@ def verdict(request: HttpRequest, pk: int) -> HttpResponse:
 def _form(request: HttpRequest, attempt: Attempt, progress: Progress) -> VerdictForm:
     done = progress.submissions
     solved = done.passed_at is not None or done.awaits_curator
-    study = attempt.slot.study
+    protocol = attempt.protocol
     if request.method == "POST":
-        return VerdictForm(request.POST, study=study, solved=solved)
+        return VerdictForm(request.POST, protocol=protocol, solved=solved)
     initial = {"outcome": suggested_outcome(attempt, progress), "text": attempt.gave_up_reason}
-    return VerdictForm(study=study, solved=solved, initial=initial)
+    return VerdictForm(protocol=protocol, solved=solved, initial=initial)
 
 
 def _close(request: HttpRequest, attempt: Attempt, form: VerdictForm) -> HttpResponse:
@@ -89,7 +89,7 @@ def _options(form: VerdictForm) -> list[dict[str, object]]:
 def _facts(attempt: Attempt) -> dict[str, object]:
     """Return what was recorded, for the side of the page."""
     study = attempt.slot.study
-    seconds = totals(derive_intervals(log_of(attempt), idle_limit=study.idle_limit_seconds))
+    seconds = totals(derive_intervals(log_of(attempt), idle_limit=attempt.protocol.idle_limit_seconds))
     runs = list(attempt.runs.select_related("execution").defer("lines", "execution__job_data"))
     submissions = [run for run in runs if run.kind == Run.Kind.SUBMISSION]
     return {

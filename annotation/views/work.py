@@ -64,6 +64,7 @@ def work(request: HttpRequest) -> HttpResponse:
     opened = [_open_work(attempt, now) for attempt in _held(person)]
     busy = {each.attempt.slot.study_id for each in opened}
     studies = Study.objects.visible_to(person).filter(people__active=True, people__person=person)
+    studies = studies.prefetch_related("protocols")
     closed = (
         with_example(own_attempts(person))
         .filter(state=Attempt.State.CLOSED)

@@ -39,7 +39,7 @@ def attempt_or_404(request: HttpRequest, pk: int) -> Attempt:
 
 def bare_attempt_or_404(request: HttpRequest, pk: int) -> Attempt:
     """Return the person's own attempt with its slot, for what is asked every few seconds."""
-    return get_object_or_404(own_attempts(request.user).select_related("slot__study"), pk=pk)
+    return get_object_or_404(own_attempts(request.user).select_related("slot__study", "protocol"), pk=pk)
 
 
 @require_GET

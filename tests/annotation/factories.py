@@ -14,6 +14,7 @@ from examples.masking import mask
 from examples.models import Dataset, Example, Version
 from runner.models import Environment, Execution
 from runner.outcome import Outcome
+from tests.factories import study_with_protocol
 
 SOURCE = '''"""Prices in a shop."""
 
@@ -66,16 +67,16 @@ def make_version(*, source: str = SOURCE, focal: str = "with_tax", **fields: Any
 def make_study(
     *, people: list[User], versions: int | list[Version] = 1, state: str = "open", **fields: Any
 ) -> Study:
-    """Return a study with its people and k slots per version."""
+    """Return a study with its people and k slots per version; `fields` are its own or its protocol's."""
     chosen = [make_version() for _ in range(versions)] if isinstance(versions, int) else versions
-    study = Study.objects.create(
-        name=f"study-{next(_numbers)}", title="Prices", state=state, opened_at=timezone.now(), **fields
-    )
+    opened = None if state == "draft" else timezone.now()
+    fields = {"name": f"study-{next(_numbers)}", "title": "Prices", "opened_at": opened, **fields}
+    study = study_with_protocol(state=state, **fields)
     StudyPerson.objects.bulk_create(StudyPerson(study=study, person=person) for person in people)
     Slot.objects.bulk_create(
         Slot(study=study, version=version, number=number)
         for version in chosen
-        for number in range(1, study.solvers + 1)
+        for number in range(1, study.protocol.solvers + 1)
     )
     return study
 

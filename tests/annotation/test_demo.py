@@ -77,7 +77,7 @@ def test_study_opens_over_the_fit_versions_only(db: None):
     assert demo.study_is_due()
     call_command("open_demo_study", stdout=StringIO())
     study = Study.objects.get(name="demo")
-    assert (study.state, study.solvers) == (Study.State.OPEN, 2)
+    assert (study.state, study.protocol.solvers) == (Study.State.OPEN, 2)
     assert list(study.slots.values_list("version", "number")) == [(fit.pk, 1), (fit.pk, 2)]
     assert study.people.count() == 3
 

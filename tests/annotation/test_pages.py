@@ -339,11 +339,11 @@ def test_the_list_of_studies_asks_once_for_all(curator, ann, django_assert_num_q
     client = browser(curator)
     make_study(people=[ann])
     client.get(reverse("studies"))
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         client.get(reverse("studies"))
     for _ in range(4):
         make_study(people=[ann], versions=2)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         client.get(reverse("studies"))
 
 
@@ -375,9 +375,9 @@ def test_a_curator_makes_opens_and_closes_a_study(curator, ann):
     client.post("/studies/first/people/", {"people": [ann.pk]})
     client.post("/studies/first/state/", {"to": "open"})
     study = Study.objects.get(name="first")
-    assert (study.state, study.slots.count(), study.active_limit_seconds) == ("open", 2, 1200)
-    assert study.difficulty_levels == ["easy", "hard"]
-    client.post("/studies/first/solvers/", {"solvers": "3"})
+    assert (study.state, study.slots.count(), study.protocol.active_limit_seconds) == ("open", 2, 1200)
+    assert study.protocol.difficulty_levels == ["easy", "hard"]
+    client.post("/studies/first/solvers/", {"solvers": "3", "reason": "two differ"})
     assert study.slots.count() == 3
     assert client.get("/studies/first/edit/").url == "/studies/first/"
     client.post("/studies/first/state/", {"to": "close"})

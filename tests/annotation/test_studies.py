@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from annotation.assignment import take_slot
 from annotation.models import Attempt, Slot
+from annotation.protocols import raise_solvers
 from annotation.runs import submit
 from annotation.studies import (
     StudyRefused,
@@ -16,7 +17,6 @@ from annotation.studies import (
     close_study,
     open_study,
     pause_study,
-    raise_solvers,
     release_slot,
     remove_versions,
     take_out,
@@ -76,10 +76,16 @@ def test_a_study_without_versions_or_people_is_not_opened(curator, ann):
 def test_raising_k_inserts_the_missing_slots_and_k_never_falls(curator, ann):
     study = draft(curator, ann, solvers=1)
     open_study(study, by=curator, now=timezone.now())
-    assert raise_solvers(study, 3, by=curator) == 4
+    first = study.protocol
+    with pytest.raises(StudyRefused, match="why"):
+        raise_solvers(study, 3, by=curator, reason=" ", now=timezone.now())
+    assert raise_solvers(study, 3, by=curator, reason="two are too few", now=timezone.now()) == 4
     assert len(slots(study)) == 6
+    assert (study.protocol.number, study.protocol.solvers, study.protocol.reason) == (2, 3, "two are too few")
+    first.refresh_from_db()
+    assert first.solvers == 1
     with pytest.raises(StudyRefused):
-        raise_solvers(study, 2, by=curator)
+        raise_solvers(study, 2, by=curator, reason="fewer", now=timezone.now())
 
 
 def test_versions_added_to_an_open_study_get_their_slots_at_once(curator, ann):

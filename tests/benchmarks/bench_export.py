@@ -119,6 +119,7 @@ def _solved(versions: Any) -> tuple[Any, Any]:
             Attempt(
                 slot=slot,
                 annotator=person,
+                protocol=study.protocol,
                 state="closed",
                 started_at=study.opened_at,
                 ended_at=study.opened_at,

@@ -31,7 +31,7 @@ from runner.outcome import Outcome
 from tests.annotation.factories import RIGHT, SOURCE, WRONG, finish, leave_unjudged
 from tests.annotation.factories import make_study as make_open_study
 from tests.browser.eye import Eye
-from tests.factories import make_attempt, make_checks, make_study, make_version
+from tests.factories import make_attempt, make_checks, make_study, make_version, study_with_protocol
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
@@ -203,7 +203,7 @@ def studies_of(versions: list[Version], ann: User, ben: User) -> None:
     make_attempt(disputed, versions[1], ann, seconds=700)
     closed = make_study("closed", versions=versions[:1], people=[ann], solvers=1, title="Closed for good")
     make_study("begun", versions=versions[:2], people=[ann], title="Not begun")
-    Study.objects.create(name="draft", title="A draft", guidelines="Be *quick*.")
+    study_with_protocol(name="draft", title="A draft", guidelines="Be *quick*.")
     Study.objects.filter(pk=disputed.pk).update(state="paused")
     Study.objects.filter(pk=closed.pk).update(state="closed", closed_at=timezone.now())
 

@@ -48,7 +48,7 @@ class Command(BaseCommand):
             return
         versions = study.slots.values("version").distinct().count()
         self.say(
-            f"demo: the study is open, {versions} examples with {study.solvers} solvers each. Sign in and solve."
+            f"demo: the study is open, {versions} examples with {study.protocol.solvers} solvers each. Sign in and solve."
         )
 
     def say(self, line: str) -> None:
