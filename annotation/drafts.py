@@ -29,11 +29,13 @@ class DraftConflict(Exception):
 def current_draft(attempt: Attempt) -> Draft:
     """Return the last stored draft; before the first, the unsaved revision 0 with the starting answer."""
     stored = attempt.drafts.order_by("-revision").first()
-    if stored:
-        return stored
+    return stored or Draft(attempt=attempt, revision=0, function=first_answer(attempt))
+
+
+def first_answer(attempt: Attempt) -> str:
+    """Return what the editor holds before anything was written."""
     version = attempt.slot.version
-    answer = ways(version.language).starting_answer(version.context, version.gap)
-    return Draft(attempt=attempt, revision=0, function=answer)
+    return ways(version.language).starting_answer(version.context, version.gap)
 
 
 def save_draft(attempt: Attempt, *, function: str, module: str, base_revision: int) -> Draft:

@@ -1,0 +1,110 @@
+"""ATTEMPT: what of the closing form was said so far, kept as it comes; and a closed verdict given back by a curator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from annotation.attempts import AttemptOver, Refused
+from annotation.limits import TooMany
+from annotation.models import Attempt, Slot, User, Verdict, VerdictStep
+from examples.models import audit
+
+# What the closing form asks, and what of it is kept while it is filled in; the verdict's columns have the same names.
+ANSWERS = (
+    "outcome",
+    "evidence_test",
+    "evidence_input",
+    "evidence_expected",
+    "evidence_got",
+    "evidence",
+    "difficulty",
+    "instruction_quality",
+    "instruction_note",
+    "test_quality",
+    "test_note",
+    "confidence",
+    "aids",
+    "aids_text",
+    "prior_exposure",
+    "text",
+)
+LONGEST, STEPS = 10_000, 1000
+
+
+def said_so_far(attempt: Attempt) -> dict[str, str]:
+    """Return the last value of each answer, as the form sends it: {} before anything was said."""
+    said: dict[str, str] = {}
+    for changed in attempt.verdict_steps.order_by("number").values_list("changed", flat=True):
+        said.update(changed)
+    return said
+
+
+def keep_answers(attempt: Attempt, *, said: Mapping[str, str], now: datetime) -> VerdictStep | None:
+    """Store which answers have changed, with their new values, and return that step; None where none has.
+
+    Only the answers in `said` are looked at, so two pages that send what changed in each do not undo one another. Raises
+    AttemptOver where the verdict is not due, Refused for what cannot be kept, TooMany beyond what is kept.
+    """
+    said = {name: said[name] for name in ANSWERS if name in said}
+    if any("\0" in value for value in said.values()):
+        raise Refused("There is a NUL character in it, which cannot be kept.")
+    if any(len(value) > LONGEST for value in said.values()):
+        raise Refused(f"One of the answers is longer than {LONGEST:,} characters.")
+    with transaction.atomic():
+        locked = Attempt.objects.select_for_update().get(pk=attempt.pk)
+        if locked.state != Attempt.State.SUBMITTED or not _is_theirs(locked):
+            raise AttemptOver("This attempt waits for no verdict.")
+        before = said_so_far(locked)
+        changed = {name: value for name, value in said.items() if before.get(name, "") != value}
+        if not changed:
+            return None
+        if locked.verdict_steps.count() >= STEPS:
+            raise TooMany(
+                f"{STEPS:,} changes are the most that is kept. Close the attempt when you are ready.", 60
+            )
+        return add_step(locked, VerdictStep.Kind.SAVED, by=locked.annotator, now=now, changed=changed)
+
+
+def _is_theirs(attempt: Attempt) -> bool:
+    return Slot.objects.filter(pk=attempt.slot_id, annotator=attempt.annotator_id).exists()
+
+
+def add_step(
+    attempt: Attempt, kind: VerdictStep.Kind, *, by: User, now: datetime, **fields: Any
+) -> VerdictStep:
+    """Add the next step of an attempt whose row is held by the transaction, and return it."""
+    last = attempt.verdict_steps.aggregate(last=Max("number"))["last"] or 0
+    return VerdictStep.objects.create(attempt=attempt, number=last + 1, kind=kind, by=by, at=now, **fields)
+
+
+def as_said(answers: Mapping[str, Any]) -> dict[str, str]:
+    """Return the columns of a verdict as the form sends them: text, "" where nothing was said."""
+    return {name: "" if answers[name] is None else str(answers[name]) for name in ANSWERS if name in answers}
+
+
+def reopen(attempt: Attempt, *, reason: str, by: User, now: datetime) -> VerdictStep:
+    """Give a closed verdict back to its annotator, with a reason, and return the step. Raises Refused.
+
+    The place stays closed and nobody else gets it. The verdict stands as it was until it is given again, as the next
+    revision. Whoever has seen the reference cannot say any more what they would have said before.
+    """
+    if not reason.strip():
+        raise Refused("Say why it is given back; the annotator reads it.")
+    if by.pk == attempt.annotator_id:
+        raise Refused("It is your own verdict, so somebody else gives it back.")
+    with transaction.atomic():
+        locked = Attempt.objects.select_for_update().get(pk=attempt.pk)
+        if locked.state != Attempt.State.CLOSED or not Verdict.objects.filter(attempt=locked).exists():
+            raise Refused("Only a closed verdict can be given back.")
+        if hasattr(locked, "reveal"):
+            raise Refused("The reference was shown to its annotator, so the first verdict stays as it is.")
+        Attempt.objects.filter(pk=locked.pk).update(state=Attempt.State.SUBMITTED)
+        step = add_step(locked, VerdictStep.Kind.REOPENED, by=by, now=now, reason=reason.strip())
+        audit(by, "verdict re-opened", f"attempt:{attempt.pk}", reason=reason.strip())
+    attempt.refresh_from_db(fields=["state"])
+    return step

@@ -1,0 +1,132 @@
+"""SECOND JUDGEMENT: reference and hidden tests shown once the verdict stands, and what their annotator then says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from textwrap import dedent, indent
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotation.attempts import Refused
+from annotation.models import Attempt, Reveal, Run, SecondJudgement, Slot, Study, User
+from examples.editing import indentation_of
+from examples.languages.ways import ways
+from examples.models import Version, audit
+from examples.showing import TestsShown, shown_tests
+from runner.models import TestRow
+
+
+class NotRevealed(Refused):
+    """Reference and hidden tests stay hidden from this person."""
+
+
+class Hidden(StrEnum):
+    """Why reference and hidden tests stay hidden."""
+
+    NO = ""
+    NOT_ASKED = "the protocol asks for no second judgement"
+    NOT_CLOSED = "the verdict comes first"
+    MAY_COME_AGAIN = "you could still be given this example in another study"
+
+
+@dataclass(frozen=True)
+class Revealed:
+    """What is shown: the reference as a whole function, every test with the border of the visible ones, own results."""
+
+    reference: str
+    tests: TestsShown
+    block: str
+    submission: Run | None
+    rows: tuple[TestRow, ...]
+
+
+def why_hidden(attempt: Attempt) -> Hidden:
+    """Return why the attempt's annotator is not shown the reference, `Hidden.NO` where they may be."""
+    if attempt.protocol is None or not attempt.protocol.reveals_after_closing:
+        return Hidden.NOT_ASKED
+    if attempt.state != Attempt.State.CLOSED:
+        return Hidden.NOT_CLOSED
+    if may_come_again(attempt.annotator, attempt.slot.version):
+        return Hidden.MAY_COME_AGAIN
+    return Hidden.NO
+
+
+def may_come_again(person: User, version: Version) -> bool:
+    """Whether the person works on the example elsewhere, or a study they take part in could still offer it to them.
+
+    Any version of the example counts: what solves one nearly always solves the next.
+    """
+    example = {"slot__version__example": version.example_id}
+    if Attempt.objects.open().filter(annotator=person, **example).exists():
+        return True
+    closed_there = Slot.objects.filter(
+        study=OuterRef("study"), version=OuterRef("version"), annotator=person, state=Slot.State.CLOSED
+    )
+    offered = Slot.objects.filter(
+        ~Exists(closed_there),
+        version__example=version.example_id,
+        study__people__person=person,
+        study__people__active=True,
+    )
+    return offered.exclude(state=Slot.State.CLOSED).exclude(study__state=Study.State.CLOSED).exists()
+
+
+def known_to(person: User) -> QuerySet[Version]:
+    """Return the versions of every example whose reference was shown to the person: none of them is offered again."""
+    shown = Reveal.objects.filter(attempt__annotator=person)
+    return Version.objects.filter(example__in=shown.values("attempt__slot__version__example"))
+
+
+def reveal(attempt: Attempt, *, now: datetime) -> Reveal:
+    """Record that reference and hidden tests are shown from now on; once for an attempt. Raises NotRevealed."""
+    with transaction.atomic():
+        Attempt.objects.select_for_update().get(
+            pk=attempt.pk
+        )  # a curator re-opens the verdict under the same lock
+        attempt.refresh_from_db(fields=["state"])
+        if why := why_hidden(attempt):
+            raise NotRevealed(why)
+        found, _ = Reveal.objects.get_or_create(attempt=attempt, defaults={"at": now})
+    return found
+
+
+def look(attempt: Attempt) -> Revealed:
+    """Return what a revealed attempt shows to its annotator, and log the look. Raises NotRevealed."""
+    if why_hidden(attempt) not in (Hidden.NO, Hidden.MAY_COME_AGAIN) or not hasattr(attempt, "reveal"):
+        raise NotRevealed(Hidden.NOT_CLOSED)
+    version = attempt.slot.version
+    audit(attempt.annotator, "reference revealed", f"attempt:{attempt.pk}", version=version.pk)
+    last = attempt.runs.filter(kind=Run.Kind.SUBMISSION).select_related("execution").last()
+    return Revealed(
+        reference=whole_reference(version),
+        tests=shown_tests(version),
+        block=version.block,
+        submission=last,
+        rows=tuple(last.execution.rows.exclude(assertion=None)) if last else (),
+    )
+
+
+def whole_reference(version: Version) -> str:
+    """Return the reference as an annotator would have written it: the editor's first text with the body in its open line."""
+    lines = ways(version.language).starting_answer(version.context, version.gap).split("\n")
+    body = dedent(indentation_of(version) + version.reference)
+    opened = [at for at, line in enumerate(lines) if line and not line.strip()]
+    if opened:
+        lines[opened[-1]] = indent(body, lines[opened[-1]])
+    return "\n".join(lines if opened else [*lines, body])
+
+
+def judge_again(attempt: Attempt, *, answers: Mapping[str, Any], now: datetime) -> SecondJudgement:
+    """Store the second judgement, once; the verdict stays as it is. Raises NotRevealed before the reveal, Refused after."""
+    if not hasattr(attempt, "reveal"):
+        raise NotRevealed(Hidden.NOT_CLOSED)
+    try:
+        with transaction.atomic():
+            return SecondJudgement.objects.create(reveal=attempt.reveal, created_at=now, **answers)
+    except IntegrityError:
+        raise Refused("A second judgement was given already.") from None
