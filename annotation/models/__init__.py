@@ -5,6 +5,7 @@ from __future__ import annotations
 from annotation.models.account import ApiToken, Invitation, User
 from annotation.models.attempt import Attempt, AttemptQuerySet, Beat, Draft, Pause, Ruling, Run
 from annotation.models.judging import Assessment, CarriedVerdict, Fix, SecondReading, Trial
+from annotation.models.onboarding import Acceptance, Admission, Background, GoldItem, SignUp, Withdrawal
 from annotation.models.protocol import (
     DEFAULT_DIFFICULTY,
     Arm,
@@ -13,6 +14,7 @@ from annotation.models.protocol import (
     default_difficulty,
     solvers_in_force,
 )
+from annotation.models.queue import BrokenReport, Parting
 from annotation.models.second import Reveal, SecondJudgement
 from annotation.models.study import (
     Slot,
@@ -25,17 +27,23 @@ from annotation.models.verdict import Adjudication, Verdict, VerdictStep
 
 __all__ = [
     "DEFAULT_DIFFICULTY",
+    "Acceptance",
     "Adjudication",
+    "Admission",
     "ApiToken",
     "Arm",
     "Assessment",
     "Attempt",
     "AttemptQuerySet",
+    "Background",
     "Beat",
+    "BrokenReport",
     "CarriedVerdict",
     "Draft",
     "Fix",
+    "GoldItem",
     "Invitation",
+    "Parting",
     "Pause",
     "Protocol",
     "ProtocolQuerySet",
@@ -44,6 +52,7 @@ __all__ = [
     "Run",
     "SecondJudgement",
     "SecondReading",
+    "SignUp",
     "Slot",
     "SlotQuerySet",
     "Study",
@@ -53,6 +62,7 @@ __all__ = [
     "User",
     "Verdict",
     "VerdictStep",
+    "Withdrawal",
     "default_difficulty",
     "solvers_in_force",
 ]

@@ -27,6 +27,10 @@ class AttemptQuerySet(models.QuerySet["Attempt"]):
         """Being worked on, or waiting for the verdict."""
         return self.filter(state__in=[Attempt.State.OPEN, Attempt.State.SUBMITTED])
 
+    def counted(self) -> AttemptQuerySet:
+        """Those that figures, exports and releases are made of: without warm-up and gold examples."""
+        return self.filter(slot__kind__in=[Slot.Kind.STUDY, Slot.Kind.EXTRA])
+
 
 class Attempt(models.Model):
     """The annotator's work on an assignment: drafts, beats, runs, submissions, and a verdict that closes it.
@@ -34,13 +38,21 @@ class Attempt(models.Model):
     open       being worked on
     submitted  no further submission possible (passed, all m used, gave up, out of time): the verdict is due
     closed     the verdict is given
+    deferred   set aside by the annotator for later; the slot is kept for a while
+    declined   refused by the annotator, with a reason; the slot went back, and this person never gets the version again
+    reported   left as broken, with evidence; the slot went back, and the version waits for a curator
     released   the slot went back (lease over, or given back); what was written stays with the person
+
+    Who may lead from which to which stands in `annotation.transitions`.
     """
 
     class State(models.TextChoices):
         OPEN = "open", "open"
         SUBMITTED = "submitted", "verdict due"
         CLOSED = "closed", "closed"
+        DEFERRED = "deferred", "deferred"
+        DECLINED = "declined", "declined"
+        REPORTED = "reported", "reported broken"
         RELEASED = "released", "slot given back"
 
     slot = models.ForeignKey(Slot, on_delete=models.PROTECT, related_name="attempts")
@@ -63,7 +75,9 @@ class Attempt(models.Model):
         constraints = [
             UniqueConstraint(F("slot"), F("annotator"), name="attempt_slot_annotator"),
             UniqueConstraint(
-                fields=["slot"], condition=~Q(state="released"), name="attempt_one_live_per_slot"
+                fields=["slot"],
+                condition=Q(state__in=["open", "submitted", "closed", "deferred"]),
+                name="attempt_one_live_per_slot",
             ),
             CheckConstraint(
                 condition=Q(state="open") ^ Q(ended_at__isnull=False), name="attempt_ended_iff_not_open"

@@ -92,6 +92,9 @@ class StudyPerson(models.Model):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="people")
     person = models.ForeignKey(User, on_delete=models.PROTECT, related_name="studies")
     active = models.BooleanField(default=True)
+    cap = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="examples of the study they are given at most; empty is no limit"
+    )
 
     class Meta:
         ordering = ["study", "pk"]
@@ -104,9 +107,14 @@ class StudyPerson(models.Model):
 class SlotQuerySet(models.QuerySet["Slot"]):
     """Which slots."""
 
+    def of_the_study(self) -> SlotQuerySet:
+        """The k places of each version: those that the protocol asks for."""
+        return self.filter(kind=Slot.Kind.STUDY)
+
     def takeable(self, now: datetime) -> SlotQuerySet:
-        """Free, or taken with a lease that is over; one table only, so that an UPDATE checks the row it changes."""
-        return self.filter(Q(state=Slot.State.FREE) | Q(state=Slot.State.TAKEN, lease_end__lt=now))
+        """Places free, or held with a lease that is over; one table only, so that an UPDATE checks the row it changes."""
+        over = Q(state__in=[Slot.State.TAKEN, Slot.State.KEPT], lease_end__lt=now)
+        return self.of_the_study().filter(Q(state=Slot.State.FREE) | over, paused=False)
 
 
 class Slot(models.Model):
@@ -114,18 +122,34 @@ class Slot(models.Model):
 
     free    annotator None
     taken   leased until `lease_end`; kept alive by the page's beats
+    kept    its annotator deferred it: theirs until `lease_end`, and not what they work on now
     closed  its attempt is closed
+
+    A `paused` one is given to nobody: its version was reported broken, or has left the study since. Besides the k places
+    there are those of one person alone, made as they are needed: figures, exports and releases leave them out.
     """
 
     class State(models.TextChoices):
         FREE = "free", "free"
         TAKEN = "taken", "taken"
+        KEPT = "kept", "kept for later"
         CLOSED = "closed", "closed"
+
+    class Kind(models.TextChoices):
+        STUDY = "study", "place of the study"
+        EXTRA = "extra", "surplus: a submission came after the place had gone to another"
+        WARM_UP = "warm_up", "warm-up"
+        QUALIFICATION = "qualification", "gold example of the qualification"
+        GOLD = "gold", "gold example mixed into the work"
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="slots")
     version = models.ForeignKey(Version, on_delete=models.PROTECT, related_name="slots")
-    number = models.PositiveSmallIntegerField(help_text="1 to k")
+    number = models.PositiveSmallIntegerField(
+        help_text="1 to k; of the other kinds from 1001, so that raising k never meets one"
+    )
+    kind = models.CharField(max_length=14, choices=Kind, default=Kind.STUDY)
     state = models.CharField(max_length=10, choices=State, default=State.FREE)
+    paused = models.BooleanField(default=False)
     annotator = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="slots")
     taken_at = models.DateTimeField(null=True)
     lease_end = models.DateTimeField(null=True)
@@ -139,12 +163,19 @@ class Slot(models.Model):
             UniqueConstraint(F("study"), F("version"), F("number"), name="slot_study_version_number"),
             UniqueConstraint(fields=["study", "version", "annotator"], name="slot_study_version_annotator"),
             UniqueConstraint(
-                fields=["study", "annotator"], condition=Q(state="taken"), name="slot_one_open_per_person"
+                fields=["study", "annotator"],
+                condition=Q(state="taken") & ~Q(kind="extra"),
+                name="slot_one_open_per_person",
             ),
             CheckConstraint(
                 condition=Q(state="free") ^ Q(annotator__isnull=False), name="slot_annotator_iff_not_free"
             ),
-            CheckConstraint(condition=Q(state="taken") ^ Q(lease_end=None), name="slot_lease_iff_taken"),
+            CheckConstraint(
+                condition=Q(state__in=["taken", "kept"]) ^ Q(lease_end=None), name="slot_lease_iff_held"
+            ),
+            CheckConstraint(
+                condition=Q(kind="study") ^ Q(number__gt=1000), name="slot_other_kinds_from_1001"
+            ),
         ]
 
     def __str__(self) -> str:
