@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotation.models.account import ApiToken, Invitation, User
-from annotation.models.attempt import Attempt, AttemptQuerySet, Beat, Draft, Pause, Ruling, Run
+from annotation.models.attempt import Attempt, AttemptQuerySet, Beat, Draft, Paste, Pause, Ruling, Run
 from annotation.models.judging import Assessment, CarriedVerdict, Fix, SecondReading, Trial
 from annotation.models.onboarding import Acceptance, Admission, Background, GoldItem, SignUp, Withdrawal
 from annotation.models.protocol import (
@@ -44,6 +44,7 @@ __all__ = [
     "GoldItem",
     "Invitation",
     "Parting",
+    "Paste",
     "Pause",
     "Protocol",
     "ProtocolQuerySet",

@@ -141,6 +141,39 @@ class Pause(models.Model):
         return f"pause from {self.started_at:%H:%M:%S}"
 
 
+class Paste(models.Model):
+    """A paste into an editor of an attempt: how much came from where, never what; only where the protocol records it.
+
+    Rows are added, never changed, and stamped by the server. Where it came from is what the page saw: text that was copied
+    in one of its editors, elsewhere on it (instruction, context, tests), or somewhere else.
+    """
+
+    class Origin(models.TextChoices):
+        EDITOR = "editor", "own editor"
+        PAGE = "page", "the example's page"
+        ELSEWHERE = "elsewhere", "elsewhere"
+
+    class Editor(models.TextChoices):
+        FUNCTION = "function", "function"
+        MODULE = "module", "imports and helpers"
+        SNIPPET = "snippet", "scratch snippet"
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="pastes")
+    key = models.CharField(max_length=64, help_text="made by the page: the same paste sent twice is one row")
+    at = models.DateTimeField(db_default=Now())
+    editor = models.CharField(max_length=10, choices=Editor)
+    origin = models.CharField(max_length=10, choices=Origin)
+    characters = models.PositiveIntegerField()
+    lines = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["attempt", "at", "pk"]
+        constraints = [UniqueConstraint(F("attempt"), F("key"), name="paste_attempt_key")]
+
+    def __str__(self) -> str:
+        return f"{self.characters} characters from {self.get_origin_display()}"
+
+
 class Run(models.Model):
     """A run (visible tests, or a scratch snippet) or a submission (everything, for the record) of an attempt."""
 
