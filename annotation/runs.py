@@ -12,8 +12,9 @@ from django.db.models import Max
 from annotation.attempts import AttemptOver, Refused, settle, submissions_of
 from annotation.beats import is_paused
 from annotation.drafts import refuse_unfit
+from annotation.extra import keep_late
 from annotation.limits import refuse_run
-from annotation.models import Attempt, Run, Study
+from annotation.models import Attempt, Run, Study, Withdrawal
 from examples.assembly import Answer, Assembled, Origin
 from examples.jobs import full_job, scratch_job, visible_job, visible_of
 from examples.languages.ways import ways
@@ -77,6 +78,8 @@ def _start(
         )
         if known := locked.runs.filter(key=key).first():
             return known
+        if kind == Run.Kind.SUBMISSION and _came_late(locked):
+            keep_late(locked, now=now)
         _refuse_if_over(locked)
         if kind == Run.Kind.SUBMISSION:
             _refuse_if_lost(locked)
@@ -103,6 +106,18 @@ def _start(
                 replaceable=kind != Run.Kind.SUBMISSION,
             ),
         )
+
+
+def _came_late(attempt: Attempt) -> bool:
+    """Return whether the place went back while its person worked on: a submission is kept all the same, as surplus.
+
+    Not in a closed study, and not from who has left the study.
+    """
+    if attempt.state != Attempt.State.RELEASED or attempt.slot.study.state == Study.State.CLOSED:
+        return False
+    return not Withdrawal.objects.filter(
+        member__study=attempt.slot.study_id, member__person=attempt.annotator_id
+    ).exists()
 
 
 def _refuse_if_over(attempt: Attempt) -> None:
@@ -171,6 +186,12 @@ def asker_of(attempt: Attempt) -> str:
 def fingerprint(function: str, module: str) -> str:
     """Return the sha256 of function, NUL, module: shown back, so that one can see what was submitted."""
     return hashlib.sha256(f"{function}\x00{module}".encode(errors="surrogatepass")).hexdigest()
+
+
+def refuse_other(*, function: str, module: str, sha256: str) -> None:
+    """Raise Refused where the page has sent a hash and what has arrived has another one."""
+    if sha256 and sha256 != fingerprint(function, module):
+        raise Refused("What arrived is not what the page has sent. Nothing was started; do it once more.")
 
 
 def packed(lines: tuple[Origin, ...]) -> list[list[Any]]:

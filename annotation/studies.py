@@ -65,6 +65,7 @@ def add_versions(study: Study, choice: Choice, *, by: User) -> int:
     refuse_if_closed(study)
     numbers = range(1, 2) if study.state == Study.State.DRAFT else range(1, study.protocol.solvers + 1)
     known = set(study.slots.values_list("version", flat=True))
+    known.update(study.gold_items.values_list("version", flat=True))
     new = [version for version in choice.versions if version not in known]
     with transaction.atomic():
         Slot.objects.bulk_create(
@@ -134,7 +135,8 @@ def close_study(study: Study, *, by: User, now: datetime) -> int:
     """End the study for good, and return how many open attempts were ended by that. Verdicts due can still be given."""
     if study.state not in (Study.State.OPEN, Study.State.PAUSED):
         raise StudyRefused("Only an open or paused study can be closed.")
-    open_ones = Attempt.objects.filter(slot__study=study, state=Attempt.State.OPEN).select_related("slot")
+    unfinished = [Attempt.State.OPEN, Attempt.State.DEFERRED]
+    open_ones = Attempt.objects.filter(slot__study=study, state__in=unfinished).select_related("slot")
     with transaction.atomic():
         _move(study, Study.State.CLOSED, by=by, closed_at=now)
         return sum(give_back(attempt.slot, now=now) for attempt in open_ones)
@@ -142,10 +144,12 @@ def close_study(study: Study, *, by: User, now: datetime) -> int:
 
 def fill_slots(study: Study) -> int:
     """Insert the slots that are missing for k per version, and return how many; run twice it inserts nothing."""
-    have = set(study.slots.values_list("version", "number"))
+    places = Slot.objects.filter(study=study).of_the_study()
+    have = set(places.values_list("version", "number"))
     versions = {version for version, _ in have}
+    paused = set(places.filter(paused=True).values_list("version", flat=True))
     missing = [
-        Slot(study=study, version_id=version, number=number)
+        Slot(study=study, version_id=version, number=number, paused=version in paused)
         for version in sorted(versions)
         for number in range(1, study.protocol.solvers + 1)
         if (version, number) not in have
