@@ -50,6 +50,10 @@ class Ways(Protocol):
         """Return the line of the open function's header, from 0."""
         ...
 
+    def helpers_line(self, context: str, gap: int) -> int:
+        """Return the line, from 0, before which code beside the function is put: its top-level statement's first."""
+        ...
+
     def starting_answer(self, context: str, gap: int) -> str:
         """Return the editor's first text."""
         ...

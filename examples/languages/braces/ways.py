@@ -67,6 +67,11 @@ class BracedWays(ABC):
         """Return the line of the open function's header, from 0."""
         return self.opening(context, gap).first
 
+    def helpers_line(self, context: str, gap: int) -> int:
+        """Return the line, from 0, before which helpers are put: the first of the statement that holds the function."""
+        opening = self.opening(context, gap)
+        return opening.text.count("\n", 0, opening.holder.note)
+
     def starting_answer(self, context: str, gap: int) -> str:
         """Return the function with an empty, indented line for a body."""
         return starting_answer(self.opening(context, gap))

@@ -28,6 +28,10 @@ class PythonWays:
         """Return the line where the open function starts, from 0, its decorators included."""
         return open_context(context, gap).first
 
+    def helpers_line(self, context: str, gap: int) -> int:
+        """Return the line, from 0, before which helpers are put: the first of the statement that holds the function."""
+        return open_context(context, gap).holder
+
     def starting_answer(self, context: str, gap: int) -> str:
         """Return decorators, signature and docstring, and an empty indented line."""
         return starting_answer(context, gap)
