@@ -12,6 +12,7 @@ from django.db import transaction
 from annotation.beats import active_seconds
 from annotation.leases import VERDICT_LEASE, hold
 from annotation.models import Attempt, Run, Slot, Verdict
+from config.parts.values import clock
 from runner.models import Execution
 
 
@@ -137,9 +138,15 @@ def _end(attempt: Attempt, *, ended_at: datetime, now: datetime, gave_up_reason:
 
 
 def give_up(attempt: Attempt, *, reason: str, now: datetime) -> None:
-    """End the work without a solution; the reason is kept. Raises Refused without one, AttemptOver after the end."""
+    """End the work without a solution; the reason is kept.
+
+    Raises Refused without one, and before the protocol offers it; AttemptOver after the end.
+    """
     if not reason.strip():
         raise Refused("Say in a few words what stopped you.")
+    earliest = attempt.protocol.give_up_after_seconds
+    if earliest and attempt.state == Attempt.State.OPEN and active_seconds(attempt) < earliest:
+        raise Refused(f"In this study giving up is offered after {clock(earliest)} of active time, not before.")
     with transaction.atomic():
         Attempt.objects.select_for_update().get(pk=attempt.pk)  # a submission is taken under the same lock
         if submissions_of(attempt).waiting:
