@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from annotation.attempts import Progress, settle, submissions_among
@@ -18,7 +18,7 @@ from examples.languages.python.answers import Mark
 from examples.tracebacks import error_lines, map_traceback
 from runner.models import Execution, TestRow
 from runner.outcome import Outcome
-from runner.queueing import REPLACED
+from runner.queueing import REPLACED, ahead_of
 
 PLACE = re.compile(r"\(solution\.\w+, line (\d+)\)$")
 # What the history shows of a run: of many runs neither code nor output is fetched.
@@ -32,9 +32,13 @@ IN_HISTORY = (
     "execution__outcome",
     "execution__tampered",
     "execution__reason",
+    "execution__queue",
+    "execution__started_at",
 )
 # How many runs the history shows at once: the newest. Each costs half a millisecond of every drawing.
 HISTORY_RUNS = 8
+# A run that has waited no longer than this has found a box all but free: nobody asks for its place.
+NO_QUEUE = timedelta(seconds=0.5)
 EDITORS = {"function": "solution", "module": "helpers"}
 
 
@@ -49,6 +53,14 @@ class ResultRow:
     milliseconds: float | None = None
 
 
+class Way(NamedTuple):
+    """How far an open run has come: seconds since it began, None while it waits; how many wait before it; its limit."""
+
+    seconds: float | None
+    ahead: int
+    limit_seconds: float
+
+
 @dataclass(frozen=True)
 class Result:
     """What a run came to, as its author may read it.
@@ -57,6 +69,7 @@ class Result:
     passed    how many tests of a submission passed, of `tests`; None where that is unknown
     errors    error texts with the lines of the editor in them
     marks     places in the editor
+    way       how far it has come while it is open
     """
 
     run: Run
@@ -67,11 +80,17 @@ class Result:
     marks: tuple[Mark, ...] = ()
     stdout: str = ""
     stderr: str = ""
+    way: Way | None = None
 
     @property
     def size(self) -> int:
         """Return how many lines were received, both regions together."""
         return len(self.run.function.splitlines()) + len(self.run.module.splitlines())
+
+    @property
+    def characters(self) -> int:
+        """Return how many characters were received, both regions together."""
+        return len(self.run.function) + len(self.run.module)
 
     @property
     def summary(self) -> str:
@@ -183,6 +202,26 @@ class Panel:
     complete: bool = False
 
     @property
+    def said(self) -> str:
+        """Return in a sentence how the run shown stands, for those who hear the page; "" before the first."""
+        if self.shown is None:
+            return ""
+        run, execution = self.shown.run, self.shown.run.execution
+        named = f"{run.get_kind_display().capitalize()}, run {run.number}"
+        if execution.is_open:
+            return f"{named}: {'waiting' if execution.state == Execution.State.QUEUED else 'running'}."
+        if execution.state == Execution.State.UNJUDGED:
+            return f"{named}: unjudged, our failure."
+        if execution.tampered:
+            return f"{named}: could not be confirmed."
+        if self.shown.rows:
+            return f"{named}: {self.shown.summary}."
+        counts = (
+            "" if self.shown.passed is None else f", {self.shown.passed} of {self.shown.tests} tests passed"
+        )
+        return f"{named}: {execution.get_outcome_display().lower().replace('_', ' ')}{counts}."
+
+    @property
     def cpu_limit(self) -> float:
         """Return the CPU limit of every run, in seconds."""
         return limits_of(self.attempt.slot.version).cpu_seconds
@@ -198,6 +237,21 @@ class Panel:
         newest = self.runs if self.complete else self.runs[-HISTORY_RUNS:]
         shown = [self.shown.run] if self.shown and self.shown.run not in newest else []
         return tuple(Entry(run, _word(run)) for run in (*shown, *newest))
+
+    @property
+    def give_up_in(self) -> float:
+        """Return the active seconds until giving up is offered, 0 where it is; true of a panel that is `timed`."""
+        return max(self.attempt.protocol.give_up_after_seconds - self.progress.active_seconds, 0.0)
+
+    @property
+    def newest(self) -> int:
+        """Return the number of the newest run, 0 before the first."""
+        return self.runs[-1].number if self.runs else 0
+
+    @property
+    def before(self) -> int:
+        """Return the number of the run before the newest, 0 where there is none: what changed is asked of these two."""
+        return self.runs[-2].number if len(self.runs) > 1 else 0
 
     @property
     def earlier(self) -> int:
@@ -256,13 +310,17 @@ def panel_of(
     shown = next((run for run in runs if run.number == number), runs[-1] if runs else None)
     tests = [run for run in runs if run.kind == Run.Kind.VISIBLE]
     visible = shown if shown in tests else tests[-1] if tests else None
-    result = result_of(_whole(shown, attempt)) if shown else None
+    result = _on_its_way(result_of(_whole(shown, attempt)), now) if shown else None
     return Panel(
         attempt=attempt,
         tests=shown_tests(attempt.slot.version) if rules.shows_visible_tests else None,
         runs=tuple(runs),
         shown=result,
-        visible=result if visible is shown else result_of(_whole(visible, attempt)) if visible else None,
+        visible=result
+        if visible is shown
+        else _on_its_way(result_of(_whole(visible, attempt)), now)
+        if visible
+        else None,
         progress=progress,
         running=any(run.execution.is_open for run in runs),
         complete=complete,
@@ -274,3 +332,15 @@ def _whole(run: Run, attempt: Attempt) -> Run:
     whole = Run.objects.select_related("execution").get(pk=run.pk)
     whole.attempt = attempt
     return whole
+
+
+def _on_its_way(result: Result, now: datetime) -> Result:
+    """Return the result with how far an open run has come; of one that has ended as it is."""
+    execution = result.run.execution
+    if not execution.is_open:
+        return result
+    begun = execution.started_at if execution.state == Execution.State.RUNNING else None
+    waits = begun is None and now - result.run.created_at > NO_QUEUE
+    limit = limits_of(result.run.attempt.slot.version).wall_seconds
+    seconds = max((now - begun).total_seconds(), 0.0) if begun else None
+    return replace(result, way=Way(seconds, ahead_of(execution) if waits else 0, limit))

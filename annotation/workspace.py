@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
+
+from django.utils.html import format_html
 
 from annotation.models import Attempt, AttemptQuerySet
 from config.access import Person
+from config.parts.code import diff
 from examples.jobs import segments_of
 from examples.languages.ways import ways
 from examples.masking import PLACEHOLDER, test_source
 from examples.models import Version
 from examples.visible import VisiblePart
+
+# Beyond this many lines two texts are not compared: it would take longer than the page may.
+LINES_COMPARED = 3000
 
 
 def own_attempts(person: Person) -> AttemptQuerySet:
@@ -60,6 +67,31 @@ def context_view(version: Version) -> ContextView:
     if open_line.rstrip().endswith(PLACEHOLDER):
         lines[line - 1] = open_line.rstrip().removesuffix(PLACEHOLDER)
     return ContextView("\n".join(lines), f"{first}-{line}", line, helpers, indent)
+
+
+class Texts(Protocol):
+    """Anything that holds an answer's two regions."""
+
+    function: str
+    module: str
+
+
+def comparable(*texts: Texts | None) -> bool:
+    """Whether none of the texts is too long to be compared line by line while somebody waits."""
+    return all(
+        (each.function.count("\n") + each.module.count("\n")) <= LINES_COMPARED for each in texts if each
+    )
+
+
+def difference_of(before: Texts, after: Texts) -> str:
+    """Return the markup of what differs between two answers, helpers above the function as in a file."""
+    if not comparable(before, after):
+        return format_html('<p class="small muted">{}</p>', "Too long to be compared here; both stand below.")
+    whole = [
+        f"{each.module}\n\n{each.function}" if each.module.strip() else each.function
+        for each in (before, after)
+    ]
+    return diff(*whole, label="What differs", classes="boxed")
 
 
 @dataclass(frozen=True)

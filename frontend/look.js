@@ -55,7 +55,8 @@ const theme = EditorView.theme({
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55", fontVariantLigatures: "none" },
   ".cm-content": { padding: "var(--s2) 0", caretColor: "var(--fg)" },
-  ".cm-line": { padding: "0 var(--s4) 0 var(--s2)" },
+  // --shift: the columns that stand before the function in its file, where the page shows it there
+  ".cm-line": { padding: "0 var(--s4) 0 calc(var(--s2) + var(--shift, 0ch))" },
   ".cm-gutters": { backgroundColor: "var(--code-bg)", color: "var(--code-gutter)", border: "none" },
   ".cm-lineNumbers .cm-gutterElement": { minWidth: "1.5rem", padding: "0 .4rem 0 0" },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--code-active)", color: "inherit" },

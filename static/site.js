@@ -31,11 +31,59 @@
     place.append(copy)
   }
 
+  // The layer over the page as it stands. Who has put it away is left alone for a minute.
+  let putAway = -Infinity
+
   function askToSignIn() {
     const layer = document.getElementById("signed-out")
-    if (layer && !layer.open) layer.showModal()
+    if (layer && !layer.open && performance.now() - putAway > 60000) {
+      layer.addEventListener("close", () => { putAway = performance.now() }, { once: true })
+      layer.showModal()
+    }
     document.dispatchEvent(new CustomEvent("signed-out"))
   }
+
+  document.addEventListener("sign-in-needed", askToSignIn)
+
+  // data-sign-in-here: signing in without leaving the page; where a second factor is set, its code is asked for next.
+  async function signInHere(form) {
+    const layer = form.closest("dialog"), said = layer.querySelector("[data-sign-in-said]"), factor = layer.querySelector("[data-second-factor]")
+    const button = form.querySelector("[type=submit]")
+    const send = () => fetch(form.action, {
+      method: "POST", body: new URLSearchParams(new FormData(form)), headers: { "X-CSRFToken": cookie("csrftoken"), "X-Requested-With": "XMLHttpRequest" },
+    })
+    button.disabled = true
+    try {
+      if (!cookie("csrftoken")) await fetch(form.action)  // the cookie went with the session: the sign-in page sets a new one
+      const answer = await send(), led = new URL(answer.url).pathname
+      const told = answer.headers.get("Content-Type")?.startsWith("application/json") ? await answer.json() : {}
+      const next = told.location ? new URL(told.location, location.href).pathname : answer.redirected ? led : ""
+      if (next && next === new URL(factor.action).pathname) {
+        form.hidden = true
+        factor.hidden = false
+        said.textContent = "Your password was right. One thing more:"
+        factor.querySelector("[name=code]").focus()
+      } else if (next && next !== document.body.dataset.signIn) {
+        form.reset()
+        factor.reset()
+        said.textContent = ""
+        factor.hidden = true
+        layer.querySelector("[data-sign-in-here]").hidden = false
+        layer.close()
+        putAway = -Infinity
+        document.dispatchEvent(new CustomEvent("signed-in"))
+      } else {
+        said.textContent = answer.status === 429 ? "Too many tries; wait a few minutes." : form === factor ? "This code is not right." : "This password is not right."
+        form.querySelector("input:not([type=hidden]):not([readonly])").select()
+      }
+    } catch { said.textContent = "The server could not be reached. Try again." } finally { button.disabled = false }
+  }
+
+  document.addEventListener("submit", event => {
+    if (!event.target.matches("[data-sign-in-here], [data-second-factor]")) return
+    event.preventDefault()
+    signInHere(event.target)
+  })
 
   // Signing in elsewhere changes the token under an open page: the cookie is always the newest, the page's copy may not be.
   function refreshToken(form) {

@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from annotation import beats
+from annotation import beats, pastes
 from annotation.attempts import progress_of, settle
 from annotation.models import Attempt
 from annotation.views.workspace import bare_attempt_or_404, wants_json
@@ -48,6 +48,33 @@ def _clock(attempt: Attempt, *, held: bool) -> dict[str, Any]:
         "paused": beats.is_paused(attempt),
         "held": held,
     }
+
+
+@require_POST
+@login_required
+def paste(request: HttpRequest, pk: int) -> HttpResponse:
+    """Store how much was pasted from where; 204 whether or not it is kept, 422 for what no page of ours sends."""
+    attempt = bare_attempt_or_404(request, pk)
+    sent = request.POST
+    try:
+        pastes.record_paste(
+            attempt,
+            key=sent["key"][:64],
+            editor=sent["editor"],
+            origin=sent["origin"],
+            characters=_count(sent["characters"]),
+            lines=_count(sent["lines"]),
+        )
+    except (KeyError, ValueError):
+        return HttpResponse(status=422)
+    return HttpResponse(status=204)
+
+
+def _count(text: str) -> int:
+    """Return a count as a page sends it. Raises ValueError for anything else."""
+    if not (text.isascii() and text.isdigit() and len(text) < 12):
+        raise ValueError(text)
+    return int(text)
 
 
 @require_POST

@@ -20,11 +20,19 @@ from annotation.forms.verdict import GiveUpForm
 from annotation.limits import TooMany
 from annotation.models import Attempt, Draft, Run
 from annotation.panel import panel_of
-from annotation.workspace import context_view, own_attempts, with_example
+from annotation.workspace import (
+    LINES_COMPARED,
+    comparable,
+    context_view,
+    difference_of,
+    own_attempts,
+    with_example,
+)
 from config.http import HttpRequest, render_page
 
 START = "annotation/workspace.html"
 PANEL = "annotation/_execution.html"
+CHANGES = "annotation/run_changes.html"
 
 
 def wants_json(request: HttpRequest) -> bool:
@@ -130,13 +138,17 @@ def _try_again_later(answer: HttpResponse, refused: Refused) -> HttpResponse:
 
 
 def _conflict(request: HttpRequest, attempt: Attempt, current: Draft) -> HttpResponse:
-    """Answer 409 with both texts: the page asks which to keep; without script the page comes back with the writer's own."""
-    if wants_json(request):
-        return JsonResponse(
-            _saved(current) | {"function": current.function, "module": current.module}, status=409
-        )
+    """Answer 409 with the stored text and what differs: the page asks which to go on with.
+
+    Without script the page comes back with the writer's own text.
+    """
     own = Draft(attempt=attempt, revision=current.revision, **_code(request))
-    return show(request, attempt, status=409, draft=own, conflict=current)
+    difference = difference_of(current, own)
+    if wants_json(request):
+        stored = {"function": current.function, "module": current.module, "diff": difference}
+        return JsonResponse(_saved(current) | stored, status=409)
+    attempt = attempt_or_404(request, attempt.pk)
+    return show(request, attempt, status=409, draft=own, conflict=current, difference=difference)
 
 
 def _saved(stored: Draft) -> dict[str, Any]:
@@ -171,6 +183,7 @@ def _start(request: HttpRequest, pk: int, start: Callable[..., Run], **more: str
     _keep(request, attempt)
     key, now = request.POST.get("key", "")[:64] or str(uuid4()), timezone.now()
     try:
+        runs.refuse_other(**_code(request), sha256=request.POST.get("sha256", ""))
         start(attempt, **_code(request), **more, key=key, now=now)
     except AttemptOver as over:
         return _over(request, attempt, over)
@@ -221,6 +234,24 @@ def _panel(request: HttpRequest, attempt: Attempt, *, status: int = 200, refusal
 def _asked(request: HttpRequest) -> dict[str, Any]:
     """Return which run and how many of them the address asks for: `?run=3`, `?runs=all`."""
     return {"number": _number(request.GET.get("run")), "complete": request.GET.get("runs") == "all"}
+
+
+@require_GET
+@login_required
+def run_changes(request: HttpRequest, pk: int) -> HttpResponse:
+    """What changed in the code between two runs, in whichever order they are asked for."""
+    attempt = attempt_or_404(request, pk)
+    asked = {name: _number(request.GET.get(name)) for name in ("from", "to")}
+    found = {run.number: run for run in attempt.runs.filter(number__in=[*filter(None, asked.values())])}
+    before, after = (found.get(asked[name] or 0) for name in ("from", "to"))
+    context = {
+        "attempt": attempt,
+        "version": attempt.slot.version,
+        "before": before,
+        "after": after,
+        "too_long": LINES_COMPARED if not comparable(before, after) else 0,
+    }
+    return render_page(request, CHANGES, context, partial="annotation/_run_changes.html")
 
 
 @require_POST

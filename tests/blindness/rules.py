@@ -127,15 +127,24 @@ RULES: dict[str, Rule] = {
     "guidelines": Rule(PARTICIPANTS, _study),
     "workspace": Rule(OWNER, _attempt),
     "execution": Rule(OWNER, _attempt),
+    "run_changes": Rule(OWNER, _attempt),
     "draft": Rule(OWNER, _attempt, _code("", base_revision="1")),
     "run": Rule(OWNER, _attempt, _code("b-1")),
     "scratch": Rule(OWNER, _attempt, _code("b-2", snippet="print(with_tax(1))")),
     "submit": Rule(OWNER, _attempt, _code("b-3")),
     "give_up": Rule(OWNER, _attempt, lambda _: {"reason": "no idea"}),
     "beat": Rule(OWNER, _attempt, lambda _: {"tab": "t", "visible": "true", "ms_since_input": "10"}),
+    "paste": Rule(
+        OWNER,
+        _attempt,
+        lambda _: {"key": "p", "editor": "function", "origin": "elsewhere", "characters": "9", "lines": "1"},
+    ),
     "pause": Rule(OWNER, _attempt),
     "resume": Rule(OWNER, _attempt),
     "verdict": Rule(OWNER, _attempt),
+    "verdict_draft": Rule(OWNER, _attempt, lambda _: {"text": "so far"}),
+    # Closed, in a study that shows the reference: but its annotator still works on the example in another one.
+    "second_judgement": Rule(NOBODY, lambda world: {"pk": world.revealing.pk}),
     # Accounts
     "people": Rule(ADMIN),
     "person_new": Rule(ADMIN),
@@ -159,6 +168,12 @@ RULES: dict[str, Rule] = {
     "slot_release": Rule(CURATES, _slot),
     "study_results": Rule(CURATES, _study),
     "study_codebook": Rule(CURATES, _study),
+    "study_attempts": Rule(CURATES, _study),
+    "replay": Rule(CURATES, lambda world: {"pk": world.others_attempt.pk}),
+    "replay_events": Rule(CURATES, lambda world: {"pk": world.others_attempt.pk}),
+    "verdict_reopen": Rule(
+        CURATES, lambda world: {"pk": world.others_attempt.pk}, lambda _: {"reason": "Say which test."}
+    ),
     "study_export": Rule(CURATES, lambda world: {**_study(world), "table": "attempts", "style": "jsonl"}),
     "adjudication": Rule(CURATES),
     "rule_on": Rule(CURATES, lambda world: {"run": world.submission.pk}),

@@ -39,6 +39,7 @@ NO_PAGE = frozenset(
         "submit",
         "give_up",
         "beat",
+        "paste",
         "pause",
         "resume",
         "next_example",
