@@ -9,9 +9,11 @@ from typing import Any
 
 from django.db import transaction
 
+from annotation.answers import add_step, as_said
 from annotation.beats import active_seconds
 from annotation.leases import VERDICT_LEASE, hold
-from annotation.models import Attempt, Run, Slot, Verdict
+from annotation.models import Attempt, Run, Slot, Verdict, VerdictStep
+from annotation.transitions import Actor, move
 from config.parts.values import clock
 from runner.models import Execution
 
@@ -126,8 +128,14 @@ def _end(attempt: Attempt, *, ended_at: datetime, now: datetime, gave_up_reason:
     open_one = Attempt.objects.filter(pk=attempt.pk, state=Attempt.State.OPEN)
     ended_at = max(ended_at, attempt.started_at)  # clocks of two web processes may differ a little
     with transaction.atomic():
-        ended = open_one.update(
-            state=Attempt.State.SUBMITTED, ended_at=ended_at, gave_up_reason=gave_up_reason
+        by = Actor.ANNOTATOR if gave_up_reason else Actor.WORK
+        ended = move(
+            open_one,
+            to=Attempt.State.SUBMITTED,
+            by=by,
+            now=now,
+            ended_at=ended_at,
+            gave_up_reason=gave_up_reason,
         )
         if ended:
             attempt.pauses.filter(ended_at=None).update(ended_at=now)
@@ -146,7 +154,9 @@ def give_up(attempt: Attempt, *, reason: str, now: datetime) -> None:
         raise Refused("Say in a few words what stopped you.")
     earliest = attempt.protocol.give_up_after_seconds
     if earliest and attempt.state == Attempt.State.OPEN and active_seconds(attempt) < earliest:
-        raise Refused(f"In this study giving up is offered after {clock(earliest)} of active time, not before.")
+        raise Refused(
+            f"In this study giving up is offered after {clock(earliest)} of active time, not before."
+        )
     with transaction.atomic():
         Attempt.objects.select_for_update().get(pk=attempt.pk)  # a submission is taken under the same lock
         if submissions_of(attempt).waiting:
@@ -160,18 +170,22 @@ def give_up(attempt: Attempt, *, reason: str, now: datetime) -> None:
 def close_attempt(attempt: Attempt, *, answers: Mapping[str, Any], now: datetime) -> Verdict:
     """Store the verdict and close attempt and slot together. `answers` are the fields of Verdict.
 
-    What the machine found is written beside what was said, from the executions. Raises AttemptOver where the verdict is
+    What the machine found is written beside what was said, from the executions. A verdict that a curator had re-opened
+    is written anew as its next revision; its place was closed all the while. Raises AttemptOver where the verdict is
     not due, was given, or the slot has gone to somebody else.
     """
     solved = submissions_of(attempt).passed_at is not None
     with transaction.atomic():
-        due = Attempt.objects.filter(pk=attempt.pk, state=Attempt.State.SUBMITTED)
-        held = Slot.objects.filter(pk=attempt.slot_id, annotator=attempt.annotator_id, state=Slot.State.TAKEN)
-        if not due.update(state=Attempt.State.CLOSED) or not held.update(
-            state=Slot.State.CLOSED, lease_end=None
-        ):
+        due = Attempt.objects.filter(pk=attempt.pk)
+        theirs = Slot.objects.filter(pk=attempt.slot_id, annotator=attempt.annotator_id)
+        held = theirs.filter(state__in=[Slot.State.TAKEN, Slot.State.CLOSED])
+        closed = move(due, to=Attempt.State.CLOSED, by=Actor.ANNOTATOR, now=now)
+        if not closed or not held.update(state=Slot.State.CLOSED, lease_end=None):
             raise AttemptOver("This attempt waits for no verdict.")
-        verdict = Verdict.objects.create(attempt=attempt, solved=solved, created_at=now, **answers)
+        earlier = Verdict.objects.filter(attempt=attempt).values_list("revision", flat=True).first()
+        said = {**answers, "solved": solved, "created_at": now, "revision": (earlier or 0) + 1}
+        verdict, _ = Verdict.objects.update_or_create(attempt=attempt, defaults=said)
+        add_step(attempt, VerdictStep.Kind.CLOSED, by=attempt.annotator, now=now, changed=as_said(answers))
     attempt.refresh_from_db(fields=["state"])
     return verdict
 

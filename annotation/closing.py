@@ -4,44 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
 
+from annotation.answers import ANSWERS, add_step, said_so_far
 from annotation.attempts import AttemptOver, Refused
 from annotation.limits import TooMany
-from annotation.models import Attempt, Slot, User, Verdict, VerdictStep
+from annotation.models import Attempt, Slot, User, VerdictStep
+from annotation.transitions import Actor, move
 from examples.models import audit
 
-# What the closing form asks, and what of it is kept while it is filled in; the verdict's columns have the same names.
-ANSWERS = (
-    "outcome",
-    "evidence_test",
-    "evidence_input",
-    "evidence_expected",
-    "evidence_got",
-    "evidence",
-    "difficulty",
-    "instruction_quality",
-    "instruction_note",
-    "test_quality",
-    "test_note",
-    "confidence",
-    "aids",
-    "aids_text",
-    "prior_exposure",
-    "text",
-)
 LONGEST, STEPS = 10_000, 1000
-
-
-def said_so_far(attempt: Attempt) -> dict[str, str]:
-    """Return the last value of each answer, as the form sends it: {} before anything was said."""
-    said: dict[str, str] = {}
-    for changed in attempt.verdict_steps.order_by("number").values_list("changed", flat=True):
-        said.update(changed)
-    return said
 
 
 def keep_answers(attempt: Attempt, *, said: Mapping[str, str], now: datetime) -> VerdictStep | None:
@@ -74,19 +47,6 @@ def _is_theirs(attempt: Attempt) -> bool:
     return Slot.objects.filter(pk=attempt.slot_id, annotator=attempt.annotator_id).exists()
 
 
-def add_step(
-    attempt: Attempt, kind: VerdictStep.Kind, *, by: User, now: datetime, **fields: Any
-) -> VerdictStep:
-    """Add the next step of an attempt whose row is held by the transaction, and return it."""
-    last = attempt.verdict_steps.aggregate(last=Max("number"))["last"] or 0
-    return VerdictStep.objects.create(attempt=attempt, number=last + 1, kind=kind, by=by, at=now, **fields)
-
-
-def as_said(answers: Mapping[str, Any]) -> dict[str, str]:
-    """Return the columns of a verdict as the form sends them: text, "" where nothing was said."""
-    return {name: "" if answers[name] is None else str(answers[name]) for name in ANSWERS if name in answers}
-
-
 def reopen(attempt: Attempt, *, reason: str, by: User, now: datetime) -> VerdictStep:
     """Give a closed verdict back to its annotator, with a reason, and return the step. Raises Refused.
 
@@ -95,16 +55,23 @@ def reopen(attempt: Attempt, *, reason: str, by: User, now: datetime) -> Verdict
     """
     if not reason.strip():
         raise Refused("Say why it is given back; the annotator reads it.")
-    if by.pk == attempt.annotator_id:
-        raise Refused("It is your own verdict, so somebody else gives it back.")
     with transaction.atomic():
         locked = Attempt.objects.select_for_update().get(pk=attempt.pk)
-        if locked.state != Attempt.State.CLOSED or not Verdict.objects.filter(attempt=locked).exists():
-            raise Refused("Only a closed verdict can be given back.")
-        if hasattr(locked, "reveal"):
-            raise Refused("The reference was shown to its annotator, so the first verdict stays as it is.")
-        Attempt.objects.filter(pk=locked.pk).update(state=Attempt.State.SUBMITTED)
+        if why := why_not_reopened(locked, by):
+            raise Refused(why)
+        move(Attempt.objects.filter(pk=locked.pk), to=Attempt.State.SUBMITTED, by=Actor.CURATOR, now=now)
         step = add_step(locked, VerdictStep.Kind.REOPENED, by=by, now=now, reason=reason.strip())
         audit(by, "verdict re-opened", f"attempt:{attempt.pk}", reason=reason.strip())
     attempt.refresh_from_db(fields=["state"])
     return step
+
+
+def why_not_reopened(attempt: Attempt, person: User) -> str:
+    """Return why the person cannot give the attempt's verdict back, "" where they can."""
+    if attempt.state != Attempt.State.CLOSED:
+        return "Only a closed verdict can be given back."
+    if person.pk == attempt.annotator_id:
+        return "It is your own verdict, so somebody else gives it back."
+    if hasattr(attempt, "reveal"):
+        return "The reference was shown to its annotator, so the first verdict stays as it is."
+    return ""

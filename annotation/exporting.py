@@ -11,7 +11,8 @@ from typing import Any
 
 from annotation import clock
 from annotation.codebook import TABLES, Column
-from annotation.models import Attempt, Run, Study, StudyPerson, Verdict
+from annotation.models import Attempt, Reveal, Run, Study, StudyPerson, Verdict, VerdictStep
+from annotation.replay.events import event_rows
 from annotation.results import Logs, attempt_logs, rows_of
 from config.cells import csv_line
 
@@ -39,14 +40,25 @@ def pseudonyms(study: Study) -> dict[int, str]:
 
 def export(study: Study, table: str, style: str) -> Iterator[bytes]:
     """Yield a table of the study, "csv" or "jsonl", a batch of attempts at a time. Raises KeyError for an unknown table."""
-    columns, rows = TABLES[table].columns, _rows(study, ROWS[table])
+    columns = TABLES[table].columns
+    rows = _events(study) if table == "events" else _rows(study, ROWS[table])
     return _csv(columns, rows) if style == "csv" else _jsonl(columns, rows)
+
+
+def attempt_events(attempt: Attempt) -> Iterator[bytes]:
+    """Yield what is recorded of one attempt as JSON Lines, as in the study's table of events."""
+    own, people = Attempt.objects.filter(pk=attempt.pk), pseudonyms(attempt.slot.study)
+    return _jsonl(TABLES["events"].columns, event_rows(own, people))
+
+
+def _events(study: Study) -> Iterator[list[Row]]:
+    return event_rows(Attempt.objects.filter(slot__study=study), pseudonyms(study))
 
 
 def _csv(columns: tuple[Column, ...], batches: Iterator[list[Row]]) -> Iterator[bytes]:
     heads = [{column.name: column.name for column in columns}]
     for rows in chain([heads], batches):
-        lines = (csv_line(_plain(row[column.name]) for column in columns) for row in rows)
+        lines = (csv_line(_cell(row[column.name]) for column in columns) for row in rows)
         yield "".join(lines).encode()
 
 
@@ -54,6 +66,11 @@ def _jsonl(columns: tuple[Column, ...], batches: Iterator[list[Row]]) -> Iterato
     for rows in batches:
         values = ({column.name: _plain(row[column.name]) for column in columns} for row in rows)
         yield "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values).encode()
+
+
+def _cell(value: Any) -> Any:
+    """Return the value for a cell: an object as JSON, the rest as everywhere."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else _plain(value)
 
 
 def _plain(value: Any) -> Any:
@@ -84,6 +101,8 @@ def attempt_rows(source: Source) -> list[Row]:
             "example": row.example,
             "content_hash": attempt.slot.version.content_hash,
             "slot": attempt.slot.number,
+            "protocol": attempt.protocol.number,
+            "arm": attempt.arm,
             "state": attempt.state,
             "started_at": attempt.started_at,
             "ended_at": attempt.ended_at,
@@ -162,6 +181,10 @@ def interval_rows(source: Source) -> list[Row]:
     ]
 
 
+VERDICT = [column.name for column in TABLES["verdicts"].columns if column.name not in ("attempt", "person")]
+SECOND = ("reference", "tests", "instruction_quality", "test_quality", "text", "created_at")
+
+
 def verdict_rows(source: Source) -> list[Row]:
     """Return a row for each verdict."""
     verdicts = Verdict.objects.filter(attempt__in=source.ids).select_related("attempt").order_by("attempt_id")
@@ -169,22 +192,36 @@ def verdict_rows(source: Source) -> list[Row]:
         {
             "attempt": verdict.attempt_id,
             "person": source.people.get(verdict.attempt.annotator_id, ""),
-            **{
-                name: getattr(verdict, name)
-                for name in (
-                    "outcome",
-                    "solved",
-                    "difficulty",
-                    "instruction_quality",
-                    "test_quality",
-                    "text",
-                    "evidence",
-                    "carried",
-                    "created_at",
-                )
-            },
+            **{name: getattr(verdict, name) for name in VERDICT},
         }
         for verdict in verdicts
+    ]
+
+
+def answer_rows(source: Source) -> list[Row]:
+    """Return a row for each change of a closing form, in the order in which they came."""
+    steps = VerdictStep.objects.filter(attempt__in=source.ids).select_related("attempt")
+    return [
+        {
+            "attempt": step.attempt_id,
+            "person": source.people.get(step.attempt.annotator_id, ""),
+            **{name: getattr(step, name) for name in ("number", "kind", "at", "changed", "reason")},
+        }
+        for step in steps.order_by("attempt_id", "number")
+    ]
+
+
+def second_rows(source: Source) -> list[Row]:
+    """Return a row for each reveal, with the second judgement where one was given."""
+    reveals = Reveal.objects.filter(attempt__in=source.ids).select_related("attempt", "judgement")
+    return [
+        {
+            "attempt": each.attempt_id,
+            "person": source.people.get(each.attempt.annotator_id, ""),
+            "revealed_at": each.at,
+            **{name: getattr(getattr(each, "judgement", None), name, "") for name in SECOND},
+        }
+        for each in reveals.order_by("attempt_id")
     ]
 
 
@@ -193,4 +230,6 @@ ROWS: dict[str, Callable[[Source], list[Row]]] = {
     "runs": run_rows,
     "intervals": interval_rows,
     "verdicts": verdict_rows,
+    "answers": answer_rows,
+    "second_judgements": second_rows,
 }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from textwrap import dedent, indent
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
@@ -19,6 +19,9 @@ from examples.languages.ways import ways
 from examples.models import Version, audit
 from examples.showing import TestsShown, shown_tests
 from runner.models import TestRow
+from runner.outcome import Outcome
+
+FAILED_SHOWN = 20
 
 
 class NotRevealed(Refused):
@@ -34,6 +37,13 @@ class Hidden(StrEnum):
     MAY_COME_AGAIN = "you could still be given this example in another study"
 
 
+class Failed(NamedTuple):
+    """An assertion that the last submission did not pass, and its line of the tests."""
+
+    row: TestRow
+    source: str
+
+
 @dataclass(frozen=True)
 class Revealed:
     """What is shown: the reference as a whole function, every test with the border of the visible ones, own results."""
@@ -42,12 +52,12 @@ class Revealed:
     tests: TestsShown
     block: str
     submission: Run | None
-    rows: tuple[TestRow, ...]
+    failed: tuple[Failed, ...]
 
 
 def why_hidden(attempt: Attempt) -> Hidden:
     """Return why the attempt's annotator is not shown the reference, `Hidden.NO` where they may be."""
-    if attempt.protocol is None or not attempt.protocol.reveals_after_closing:
+    if not attempt.protocol.reveals_after_closing:
         return Hidden.NOT_ASKED
     if attempt.state != Attempt.State.CLOSED:
         return Hidden.NOT_CLOSED
@@ -102,13 +112,24 @@ def look(attempt: Attempt) -> Revealed:
     version = attempt.slot.version
     audit(attempt.annotator, "reference revealed", f"attempt:{attempt.pk}", version=version.pk)
     last = attempt.runs.filter(kind=Run.Kind.SUBMISSION).select_related("execution").last()
+    tests = shown_tests(version)
     return Revealed(
         reference=whole_reference(version),
-        tests=shown_tests(version),
+        tests=tests,
         block=version.block,
         submission=last,
-        rows=tuple(last.execution.rows.exclude(assertion=None)) if last else (),
+        failed=tuple(_failed(last, tests.text.splitlines())) if last else (),
     )
+
+
+def _failed(run: Run, lines: Sequence[str]) -> Iterator[Failed]:
+    rows = run.execution.rows.exclude(assertion=None).exclude(outcome=Outcome.PASSED)
+    for row in rows[:FAILED_SHOWN]:
+        within = row.line is not None and row.line <= len(lines)
+        yield Failed(
+            row,
+            lines[row.line - 1].strip() if within and row.line else f"{row.test}, assertion {row.assertion}",
+        )
 
 
 def whole_reference(version: Version) -> str:

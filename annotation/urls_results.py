@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from annotation.views import adjudication, leaderboard, releases, results, tokens
+from annotation.views import adjudication, leaderboard, releases, replay, results, tokens
 from examples.views.exports import dataset_export
 
 RELEASE = r"^releases/(?P<name>[-\w]+)/(?P<number>\d+\.\d+\.\d+)"
 
 urlpatterns = [
     path("studies/<slug:name>/results/", results.results, name="study_results"),
+    path("studies/<slug:name>/attempts/", replay.study_attempts, name="study_attempts"),
+    path("attempts/<int:pk>/replay/", replay.replay, name="replay"),
+    path("attempts/<int:pk>/replay/events.jsonl", replay.replay_events, name="replay_events"),
+    path("attempts/<int:pk>/verdict/reopen/", replay.verdict_reopen, name="verdict_reopen"),
     path("studies/<slug:name>/results/codebook.md", results.study_codebook, name="study_codebook"),
     re_path(
         r"^studies/(?P<name>[-\w]+)/results/(?P<table>\w+)\.(?P<style>csv|jsonl)$",

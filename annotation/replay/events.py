@@ -14,10 +14,9 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from django.db.models import QuerySet
 
-from annotation import clock
-from annotation.closing import as_said
+from annotation.answers import as_said
 from annotation.drafts import first_answer
-from annotation.models import Attempt, Draft, Reveal, Run, Verdict, VerdictStep
+from annotation.models import Attempt, Draft, Paste, Reveal, Run, Verdict, VerdictStep
 from annotation.results import Logs, attempt_logs
 
 BATCH, CHUNK = 50, 50
@@ -68,7 +67,7 @@ def event_rows(attempts: QuerySet[Attempt], people: Mapping[int, str]) -> Iterat
 def _rows(ids: list[int], people: Mapping[int, str]) -> Iterator[Row]:
     """Yield the rows of a batch, in a number of queries that grows with chunks of drafts and runs only."""
     attempts = Attempt.objects.filter(pk__in=ids).order_by("pk")
-    logs, closing, reveals = attempt_logs(attempts), _closing(ids), _reveals(ids)
+    logs, closing, reveals, pastes = attempt_logs(attempts), _closing(ids), _reveals(ids), _pastes(ids)
     drafts = Feed(Draft.objects.filter(attempt__in=ids).order_by("attempt_id", "revision").iterator(CHUNK))
     runs = Feed(
         Run.objects.filter(attempt__in=ids)
@@ -85,6 +84,7 @@ def _rows(ids: list[int], people: Mapping[int, str]) -> Iterator[Row]:
                 *_intervals(attempt, logs),
                 *(closing.get(attempt.pk) or _verdict(attempt)),
                 *reveals.get(attempt.pk, ()),
+                *pastes.get(attempt.pk, ()),
             ],
             key=_moment,
         )
@@ -110,7 +110,7 @@ def _frame(attempt: Attempt) -> Iterator[Event]:
         "started",
         {
             "arm": attempt.arm,
-            "protocol": attempt.protocol.number if attempt.protocol else None,
+            "protocol": attempt.protocol.number,
             "function": first_answer(attempt),
         },
     )
@@ -121,7 +121,7 @@ def _frame(attempt: Attempt) -> Iterator[Event]:
 
 
 def _intervals(attempt: Attempt, logs: Logs) -> Iterator[Event]:
-    limit = attempt.protocol.idle_limit_seconds if attempt.protocol else clock.IDLE_LIMIT
+    limit = attempt.protocol.idle_limit_seconds
     for each in logs.intervals(attempt.pk, attempt.started_at, attempt.ended_at, idle_limit=limit):
         detail = {"kind": str(each.kind), "until": each.end.isoformat(), "seconds": round(each.seconds, 3)}
         yield Event(each.start, "interval", detail)
@@ -196,4 +196,13 @@ def _reveals(ids: list[int]) -> Mapping[int, list[Event]]:
             names = ("reference", "tests", "instruction_quality", "test_quality", "text")
             detail = {name: getattr(second, name) for name in names}
             events.append(Event(second.created_at, "second_judgement", detail))
+    return found
+
+
+def _pastes(ids: list[int]) -> Mapping[int, list[Event]]:
+    """Return the pastes by attempt, in one query: how much from where, which is all that is recorded."""
+    found: dict[int, list[Event]] = defaultdict(list)
+    for each in Paste.objects.filter(attempt__in=ids).order_by("attempt_id", "at", "pk"):
+        names = ("editor", "origin", "characters", "lines")
+        found[each.attempt_id].append(Event(each.at, "paste", {name: getattr(each, name) for name in names}))
     return found

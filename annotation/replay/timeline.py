@@ -13,7 +13,7 @@ from django.db.models import Count
 from annotation import clock
 from annotation.beats import log_of
 from annotation.clock import Interval, Kind
-from annotation.models import Attempt, Run
+from annotation.models import Attempt, Paste, Run
 from annotation.replay.bar import WORDS, Sign
 from annotation.replay.closing import closing_lines
 from annotation.replay.lines import Line
@@ -26,6 +26,7 @@ from runner.models import TestRow
 # A stretch of at least so many seconds in which nobody worked gets a line of its own; the bar shows all.
 LONG_STRETCH = 60
 SIGNS = {"ok": "✓", "bad": "✗", "warn": "!", "flag": "⚑"}
+KINDS = (Kind.READING, Kind.ACTIVE, Kind.IDLE, Kind.WAITING, Kind.PAUSED, Kind.OUTAGE)
 SHOWN_OF_RUNS = (
     "attempt",
     "kind",
@@ -55,6 +56,7 @@ class Timeline:
     steps: tuple[Step, ...]
     lines: tuple[Line, ...]
     runs: tuple[Run, ...]
+    pastes: tuple[Paste, ...]
     intervals: tuple[Interval, ...]
     by_limit: Mapping[int, Mapping[Kind, float]]
     seconds: float
@@ -68,6 +70,25 @@ class Timeline:
     def active(self) -> float:
         """The seconds that count against the limit."""
         return clock.active_seconds(self.intervals)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of time in the order of the table."""
+        return [str(kind) for kind in KINDS]
+
+    @property
+    def table(self) -> list[tuple[int, bool, list[float], float]]:
+        """Each idle limit: whether it is the protocol's, the seconds of each kind, and those that count."""
+        own = self.attempt.protocol.idle_limit_seconds
+        return [
+            (
+                limit,
+                limit == own,
+                [totals[kind] for kind in KINDS],
+                totals[Kind.ACTIVE] + totals[Kind.READING],
+            )
+            for limit, totals in self.by_limit.items()
+        ]
 
     @property
     def signs(self) -> list[Sign]:
@@ -102,7 +123,15 @@ class Timeline:
                 else "none",
             ),
             ("submissions", str(kinds[Run.Kind.SUBMISSION]), f"of {self.attempt.protocol.submissions}"),
+            *self._pasted(),
         ]
+
+    def _pasted(self) -> list[tuple[str, str, str]]:
+        """The figure of pastes; none where the protocol records none, so that nothing is not read as no paste."""
+        if not self.attempt.protocol.records_pastes:
+            return []
+        foreign = sum(each.characters for each in self.pastes if each.origin == Paste.Origin.ELSEWHERE)
+        return [("pastes", str(len(self.pastes)), f"{foreign:,} characters from elsewhere")]
 
     @property
     def label(self) -> str:
@@ -120,7 +149,7 @@ def timeline_of(attempt: Attempt) -> Timeline:
         attempt.runs.select_related("execution", "ruling").only(*SHOWN_OF_RUNS, "ruling").order_by("number")
     )
     steps = steps_of(attempt, runs)
-    log = log_of(attempt)
+    log, pastes = log_of(attempt), tuple(attempt.pastes.order_by("at", "pk"))
     if log.ended_at and log.ended_at < log.started_at:  # by the clock of another web process
         log = replace(log, ended_at=log.started_at)
     limits = {*clock.IDLE_LIMITS, attempt.protocol.idle_limit_seconds}
@@ -131,6 +160,7 @@ def timeline_of(attempt: Attempt) -> Timeline:
         *_run_lines(attempt, runs, steps),
         *_stretches(attempt, intervals),
         *_ends(attempt),
+        *(_paste_line(each) for each in pastes),
         *closing_lines(attempt),
     ]
     return Timeline(
@@ -138,6 +168,7 @@ def timeline_of(attempt: Attempt) -> Timeline:
         steps=steps,
         lines=tuple(_folded(sorted(found, key=lambda line: line.at), attempt.started_at)),
         runs=runs,
+        pastes=pastes,
         intervals=intervals,
         by_limit={limit: clock.totals(each) for limit, each in by_limit.items()},
         seconds=sum(each.seconds for each in intervals),
@@ -185,6 +216,13 @@ def _stretches(attempt: Attempt, intervals: Sequence[Interval]) -> Iterator[Line
             title = {Kind.PAUSED: "Paused", Kind.OUTAGE: "No sign of life"}.get(each.kind, "Idle")
             kind = "warn" if each.kind == Kind.OUTAGE else "none"
             yield Line(each.start, kind, glyphs[each.kind], title, f"for {in_clock(each.seconds)}")
+
+
+def _paste_line(paste: Paste) -> Line:
+    foreign = paste.origin == Paste.Origin.ELSEWHERE
+    detail = f"from {paste.get_origin_display()} into {paste.get_editor_display()}"
+    title = f"Pasted {paste.characters:,} characters"
+    return Line(paste.at, "warn" if foreign else "none", "copy", title, detail)
 
 
 def _ends(attempt: Attempt) -> Iterator[Line]:
