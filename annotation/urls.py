@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.views import accounts, home, operating, presence, studies, verdict, work, workspace
+from annotation.views import accounts, home, operating, presence, second, studies, verdict, work, workspace
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -34,6 +34,8 @@ urlpatterns = [
     path("attempts/<int:pk>/pause/", presence.pause, name="pause"),
     path("attempts/<int:pk>/resume/", presence.resume, name="resume"),
     path("attempts/<int:pk>/verdict/", verdict.verdict, name="verdict"),
+    path("attempts/<int:pk>/verdict/draft/", verdict.verdict_draft, name="verdict_draft"),
+    path("attempts/<int:pk>/second/", second.second_judgement, name="second_judgement"),
     path("operations/executions/<int:pk>/again/", operating.try_again, name="try_again"),
     path("studies/", studies.studies, name="studies"),
     path("studies/new/", studies.study_new, name="study_new"),

@@ -85,6 +85,7 @@ class World:
     others_attempt: Attempt
     run: Run  # the owner's, of the visible tests
     submission: Run  # the other's
+    revealing: Attempt  # the owner's, closed, in a study that shows the reference once it cannot come again
     frozen: Release  # of an example with the same marks, and of one in a split that is kept private
     kept: Version  # the one in that split
     sample: ModelSample  # a model's, of the example in the split that readers may download
@@ -133,6 +134,7 @@ def make_world() -> World:
     version = make_version(source=SOURCE)
     study = make_study(people=[people["owner"], people["other"]], versions=[version])
     others_attempt, submission = _finished_work(study, people["other"], now)
+    revealing = _closed_where_it_is_revealed(version, people["owner"], now)
     attempt = take_slot(study, people["owner"], now)
     assert isinstance(attempt, Attempt)
     save_draft(attempt, function=answer(OWN), module="", base_revision=0)
@@ -147,6 +149,7 @@ def make_world() -> World:
         others_attempt=others_attempt,
         run=run,
         submission=submission,
+        revealing=revealing,
         frozen=frozen,
         kept=kept,
         sample=_model_sample(frozen, "test", f"model of {frozen.name}"),
@@ -226,6 +229,20 @@ def _token_key(owner: User) -> str:
     """Return the public part of a new token of the owner's."""
     make_token(owner, name="script", scopes=["releases:read"], days=7)
     return str(ApiToken.objects.get(user=owner).token_key)
+
+
+def _closed_where_it_is_revealed(version: Version, person: User, now: Any) -> Attempt:
+    """Return a closed attempt at the version in a study of its own that shows the reference after closing."""
+    study = make_study(
+        "revealing", versions=[version], people=[person], solvers=1, reveals_after_closing=True
+    )
+    attempt = take_slot(study, person, now)
+    assert isinstance(attempt, Attempt)
+    finish(submit(attempt, function=answer(OWN), module="", key="r-1", now=now), Outcome.FAILED)
+    settle(attempt, now=now)
+    answers = {"outcome": "gave_up", "difficulty": "trivial", "instruction_quality": 0, "test_quality": 0}
+    close_attempt(attempt, answers=answers, now=now)
+    return attempt
 
 
 def _finished_work(study: Study, person: User, now: Any) -> tuple[Attempt, Run]:
