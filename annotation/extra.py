@@ -23,6 +23,7 @@ def keep_late(attempt: Attempt, *, now: datetime) -> None:
     busy = Slot.objects.filter(study=study, annotator=person, state=Slot.State.TAKEN).exists()
     free = None if busy else same.of_the_study().filter(state=Slot.State.FREE, paused=False).first()
     if free is not None and Slot.objects.filter(pk=free.pk, state=Slot.State.FREE).update(**held):
+        free.annotator = person
         attempt.slot = free
     else:
         last = same.aggregate(last=Max("number"))["last"]

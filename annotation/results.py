@@ -11,20 +11,46 @@ from typing import NamedTuple
 from django.db.models import QuerySet
 
 from annotation import clock
-from annotation.models import Attempt, Beat, Pause, Run, Study, Verdict, solvers_in_force
+from annotation.broken import left_the_study
+from annotation.models import (
+    COUNTED,
+    Attempt,
+    Beat,
+    Pause,
+    Run,
+    Slot,
+    Study,
+    Verdict,
+    solvers_in_force,
+)
 from annotation.study.agreement import Agreement, difficulty_agreement
 from annotation.study.intervals import Rate, clustered_rate
 from annotation.study.rates import StudyRates, study_rates
 from annotation.study.rows import AttemptRow, leave_out_unfinished
 from annotation.study.tables import AnnotatorLine, ExampleLine, by_annotator, by_example
 from annotation.study.times import TimeToSolve, time_to_solve
+from annotation.withdrawing import Withdrawn, asked_to_be_left_out, withdrawn_of
 from examples.models import Version
 from runner.models import Execution
 
 KNEW_IT = "knew it already"
 WROTE_IT = "wrote the version"
 GIVEN_BACK = "slot given back"
+DECLINED = "declined"
+DEFERRED = "deferred"
+REPORTED = "reported broken"
+LEFT_AS_BROKEN = "version left the study as broken"
+WITHDREW = "withdrew and asked to be left out"
 AWAITS_CURATOR = "could not be confirmed, awaits a curator"
+
+
+# An attempt that was set aside or given back says nothing of whether the example can be solved.
+LEFT = {
+    Attempt.State.RELEASED: GIVEN_BACK,
+    Attempt.State.DECLINED: DECLINED,
+    Attempt.State.DEFERRED: DEFERRED,
+    Attempt.State.REPORTED: REPORTED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +69,7 @@ class Results:
     annotators: tuple[AnnotatorLine, ...]
     by_level: tuple[tuple[str, Rate], ...]
     nothing_left_out: Rate
+    withdrawn: Withdrawn
 
     @property
     def closed(self) -> int:
@@ -50,9 +77,9 @@ class Results:
         return self.rates.solved.rate.total
 
 
-def study_results(study: Study) -> Results:
-    """Return every figure of the study as it stands, in five queries."""
-    rows = tuple(rows_of(Attempt.objects.filter(slot__study=study)))
+def study_results(study: Study, *, as_of: datetime | None = None) -> Results:
+    """Return every figure of the study as it stands, in six queries; `as_of` passes over later withdrawals."""
+    rows = tuple(rows_of(Attempt.objects.filter(slot__study=study), as_of=as_of))
     protocol = study.protocol
     levels = list(protocol.difficulty_levels)
     return Results(
@@ -64,6 +91,7 @@ def study_results(study: Study) -> Results:
         annotators=by_annotator(rows, levels=levels),
         by_level=tuple((level, _solved_at(rows, level)) for level in levels),
         nothing_left_out=clustered_rate((row.annotator, row.solved) for row in rows if row.closed),
+        withdrawn=withdrawn_of(study, as_of=as_of),
     )
 
 
@@ -77,10 +105,20 @@ def rows_of_versions(versions: QuerySet[Version]) -> list[AttemptRow]:
     return rows_of(Attempt.objects.filter(slot__version__in=versions.order_by().values("pk")), rated=False)
 
 
-def rows_of(attempts: QuerySet[Attempt], *, rated: bool = True) -> list[AttemptRow]:
-    """Return the plain row of each attempt, in order, in four queries."""
+def rows_of(
+    attempts: QuerySet[Attempt], *, rated: bool = True, as_of: datetime | None = None
+) -> list[AttemptRow]:
+    """Return the plain row of each attempt, in order, in four queries; warm-up and gold examples have none.
+
+    What a person asked to be left out stays in where they asked after `as_of`: so earlier figures can be had again.
+    """
+    attempts = attempts.filter(slot__kind__in=COUNTED)
     logs = attempt_logs(attempts)
-    facts = attempts.annotate(wanted_solvers=solvers_in_force("slot__study")).order_by("pk")
+    facts = attempts.annotate(
+        wanted_solvers=solvers_in_force("slot__study"),
+        left_as_broken=left_the_study(study="slot__study", version="slot__version"),
+        withdrew=asked_to_be_left_out(study="slot__study", person="annotator", as_of=as_of),
+    ).order_by("pk")
     return [_row(Fact(*values), logs, rated=rated) for values in facts.values_list(*COLUMNS)]
 
 
@@ -102,6 +140,9 @@ class Fact(NamedTuple):
     ended_at: datetime | None
     outcome: str | None
     difficulty: str | None
+    kind: str
+    left_as_broken: bool
+    withdrew: bool
 
 
 COLUMNS = (
@@ -120,6 +161,9 @@ COLUMNS = (
     "ended_at",
     "verdict__outcome",
     "verdict__difficulty",
+    "slot__kind",
+    "left_as_broken",
+    "withdrew",
 )
 
 
@@ -212,14 +256,18 @@ def _row(fact: Fact, logs: Logs, *, rated: bool) -> AttemptRow:
         active_seconds=clock.active_seconds(intervals) if logs.beats.get(fact.pk) else None,  # no page told
         interrupted=bool(submissions) and submissions[-1].state == Execution.State.UNJUDGED,
         excluded_reason=_why_excluded(fact, awaits=first is None and any(s.awaits_curator for s in judged)),
-        extra=fact.slot_number > fact.solvers,
+        extra=fact.kind == Slot.Kind.EXTRA or fact.slot_number > fact.solvers,
     )
 
 
 def _why_excluded(fact: Fact, *, awaits: bool) -> str:
     """Return the protocol's reason to leave the attempt out of every figure, "" for none."""
-    if fact.state == Attempt.State.RELEASED:
-        return GIVEN_BACK
+    if fact.withdrew:
+        return WITHDREW
+    if fact.left_as_broken:
+        return LEFT_AS_BROKEN
+    if fact.state in LEFT:
+        return LEFT[fact.state]
     if fact.author == fact.annotator:
         return WROTE_IT
     if fact.outcome == Verdict.Outcome.KNEW_IT:

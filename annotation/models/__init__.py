@@ -17,6 +17,7 @@ from annotation.models.protocol import (
 from annotation.models.queue import BrokenReport, Parting
 from annotation.models.second import Reveal, SecondJudgement
 from annotation.models.study import (
+    COUNTED,
     Slot,
     SlotQuerySet,
     Study,
@@ -26,6 +27,7 @@ from annotation.models.study import (
 from annotation.models.verdict import Adjudication, Verdict, VerdictStep
 
 __all__ = [
+    "COUNTED",
     "DEFAULT_DIFFICULTY",
     "Acceptance",
     "Adjudication",

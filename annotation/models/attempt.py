@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from annotation.models.account import User
 from annotation.models.protocol import Arm, Protocol
-from annotation.models.study import Slot
+from annotation.models.study import COUNTED, Slot
 from config.access import Person
 from runner.models import Execution
 from runner.outcome import Outcome
@@ -29,7 +29,7 @@ class AttemptQuerySet(models.QuerySet["Attempt"]):
 
     def counted(self) -> AttemptQuerySet:
         """Those that figures, exports and releases are made of: without warm-up and gold examples."""
-        return self.filter(slot__kind__in=[Slot.Kind.STUDY, Slot.Kind.EXTRA])
+        return self.filter(slot__kind__in=COUNTED)
 
 
 class Attempt(models.Model):

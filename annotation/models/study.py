@@ -180,3 +180,6 @@ class Slot(models.Model):
 
     def __str__(self) -> str:
         return f"slot {self.number} of {self.version} in {self.study}"
+
+
+COUNTED = [Slot.Kind.STUDY, Slot.Kind.EXTRA]  # what figures, exports and releases are made of
