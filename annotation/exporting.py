@@ -11,12 +11,13 @@ from typing import Any
 
 from annotation import clock
 from annotation.codebook import TABLES, Column
-from annotation.models import Attempt, Reveal, Run, Study, StudyPerson, Verdict, VerdictStep
+from annotation.models import Attempt, Reveal, Run, Study, StudyPerson, Verdict, VerdictStep, Withdrawal
 from annotation.replay.events import event_rows
 from annotation.results import Logs, attempt_logs, rows_of
 from config.cells import csv_line
 
 BATCH = 100
+BANDS = ("programming_years", "language_years", "familiarity", "prior_exposure")
 Row = dict[str, Any]
 
 
@@ -27,6 +28,7 @@ class Source:
     study: Study
     people: Mapping[int, str]
     ids: tuple[int, ...]
+    as_of: datetime | None = None
 
 
 def pseudonyms(study: Study) -> dict[int, str]:
@@ -38,10 +40,16 @@ def pseudonyms(study: Study) -> dict[int, str]:
     return {person: f"P{number:02d}" for number, person in enumerate(people, 1)}
 
 
-def export(study: Study, table: str, style: str) -> Iterator[bytes]:
-    """Yield a table of the study, "csv" or "jsonl", a batch of attempts at a time. Raises KeyError for an unknown table."""
+def export(study: Study, table: str, style: str, *, as_of: datetime | None = None) -> Iterator[bytes]:
+    """Yield a table of the study, "csv" or "jsonl", a batch of attempts at a time. Raises KeyError for an unknown table.
+
+    Warm-up and gold examples are in none. `as_of` passes over later withdrawals, so that an earlier export comes again.
+    """
     columns = TABLES[table].columns
-    rows = _events(study) if table == "events" else _rows(study, ROWS[table])
+    if table == "people":
+        rows = iter([people_rows(study, as_of=as_of)])
+    else:
+        rows = _events(study) if table == "events" else _rows(study, ROWS[table], as_of)
     return _csv(columns, rows) if style == "csv" else _jsonl(columns, rows)
 
 
@@ -52,7 +60,7 @@ def attempt_events(attempt: Attempt) -> Iterator[bytes]:
 
 
 def _events(study: Study) -> Iterator[list[Row]]:
-    return event_rows(Attempt.objects.filter(slot__study=study), pseudonyms(study))
+    return event_rows(Attempt.objects.filter(slot__study=study).counted(), pseudonyms(study))
 
 
 def _csv(columns: tuple[Column, ...], batches: Iterator[list[Row]]) -> Iterator[bytes]:
@@ -80,19 +88,40 @@ def _plain(value: Any) -> Any:
     return round(value, 3) if isinstance(value, float) else value
 
 
-def _rows(study: Study, rows_of_batch: Callable[[Source], list[Row]]) -> Iterator[list[Row]]:
+def _rows(
+    study: Study, rows_of_batch: Callable[[Source], list[Row]], as_of: datetime | None
+) -> Iterator[list[Row]]:
     people, last = pseudonyms(study), 0
-    attempts = Attempt.objects.filter(slot__study=study).order_by("pk")
+    attempts = Attempt.objects.filter(slot__study=study).counted().order_by("pk")
     while ids := tuple(attempts.filter(pk__gt=last).values_list("pk", flat=True)[:BATCH]):
-        yield rows_of_batch(Source(study, people, ids))
+        yield rows_of_batch(Source(study, people, ids, as_of))
         last = ids[-1]
+
+
+def people_rows(study: Study, *, as_of: datetime | None = None) -> list[Row]:
+    """Return a row for each person who took part, in the order they joined: experience in bands, and whether they left."""
+    members = StudyPerson.objects.filter(study=study).select_related("background").order_by("pk")
+    left: dict[int, bool] = {}
+    for pk, at, leave_out in Withdrawal.objects.filter(member__study=study).values_list(
+        "member", "at", "leave_out"
+    ):
+        if as_of is None or at <= as_of:
+            left[pk] = left.get(pk, False) or leave_out
+    names = pseudonyms(study)
+    rows = []
+    for member in members:
+        said = getattr(member, "background", None)
+        bands = {name: getattr(said, name) if said else None for name in BANDS}
+        withdrew, left_out = member.pk in left, left.get(member.pk, False)
+        rows.append({"person": names[member.person_id], **bands, "withdrew": withdrew, "left_out": left_out})
+    return rows
 
 
 def attempt_rows(source: Source) -> list[Row]:
     """Return a row for each attempt: outcome, times by kind, why it is left out of figures."""
     attempts = Attempt.objects.filter(pk__in=source.ids).order_by("pk")
     logs = attempt_logs(attempts)
-    counted = rows_of(attempts)
+    counted = rows_of(attempts, as_of=source.as_of)
     found = attempts.select_related("slot__version__example", "protocol")
     return [
         {
@@ -112,6 +141,7 @@ def attempt_rows(source: Source) -> list[Row]:
             "outcome": row.outcome,
             "difficulty": row.difficulty,
             "gave_up_reason": attempt.gave_up_reason,
+            "extra": row.extra,
             "left_out": row.excluded_reason,
             "interrupted": row.interrupted,
             **_times(attempt, logs),

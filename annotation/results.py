@@ -45,7 +45,7 @@ AWAITS_CURATOR = "could not be confirmed, awaits a curator"
 
 
 # An attempt that was set aside or given back says nothing of whether the example can be solved.
-LEFT = {
+LEFT: dict[str, str] = {
     Attempt.State.RELEASED: GIVEN_BACK,
     Attempt.State.DECLINED: DECLINED,
     Attempt.State.DEFERRED: DEFERRED,
@@ -90,7 +90,11 @@ def study_results(study: Study, *, as_of: datetime | None = None) -> Results:
         examples=by_example(rows, levels=levels),
         annotators=by_annotator(rows, levels=levels),
         by_level=tuple((level, _solved_at(rows, level)) for level in levels),
-        nothing_left_out=clustered_rate((row.annotator, row.solved) for row in rows if row.closed),
+        nothing_left_out=clustered_rate(
+            (row.annotator, row.solved)
+            for row in rows
+            if row.closed and row.excluded_reason != WITHDREW  # a wish, not a rule of the protocol
+        ),
         withdrawn=withdrawn_of(study, as_of=as_of),
     )
 
