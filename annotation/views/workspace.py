@@ -69,6 +69,8 @@ def show(
     panel = panel_of(attempt, now=timezone.now(), **_asked(request), timed=True)
     if attempt.state in (Attempt.State.SUBMITTED, Attempt.State.CLOSED):
         return redirect("verdict", attempt.pk)
+    if attempt.state in (Attempt.State.DEFERRED, Attempt.State.DECLINED, Attempt.State.REPORTED):
+        return redirect("work")  # left by its person; deferred, it is taken up again from there
     version = attempt.slot.version
     context = {
         "attempt": attempt,
@@ -180,7 +182,7 @@ def submit(request: HttpRequest, pk: int) -> HttpResponse:
 def _start(request: HttpRequest, pk: int, start: Callable[..., Run], **more: str) -> HttpResponse:
     """Keep the code as a draft where nothing speaks against it, start the run, and show the panel."""
     attempt = attempt_or_404(request, pk)
-    _keep(request, attempt)
+    keep(request, attempt)
     key, now = request.POST.get("key", "")[:64] or str(uuid4()), timezone.now()
     try:
         runs.refuse_other(**_code(request), sha256=request.POST.get("sha256", ""))
@@ -200,7 +202,7 @@ def _start(request: HttpRequest, pk: int, start: Callable[..., Run], **more: str
     return _panel(request, attempt)
 
 
-def _keep(request: HttpRequest, attempt: Attempt) -> None:
+def keep(request: HttpRequest, attempt: Attempt) -> None:
     """Store the code as a draft; a conflict is not this request's matter, since the run keeps its own code."""
     base = _number(request.POST.get("base_revision"))
     if base is None:
@@ -259,7 +261,7 @@ def run_changes(request: HttpRequest, pk: int) -> HttpResponse:
 def give_up_view(request: HttpRequest, pk: int) -> HttpResponse:
     """End the work without a solution, with a reason; then the verdict."""
     attempt = attempt_or_404(request, pk)
-    _keep(request, attempt)
+    keep(request, attempt)
     form = GiveUpForm(request.POST)
     if not form.is_valid():
         return show(request, attempt, status=422, give_up_form=form)
