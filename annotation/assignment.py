@@ -20,6 +20,7 @@ from annotation.onboarding.gold import due_of
 from annotation.onboarding.steps import Step, next_gold, next_step
 from annotation.onboarding.warm_up import warm_up_version
 from annotation.plan import arm_at, plan
+from annotation.revealing import known_to
 from annotation.transitions import Actor, move
 
 FIRST_LOOK = 16
@@ -159,12 +160,13 @@ def _held_attempt(study: Study, person: User, now: datetime) -> Attempt | None:
 
 
 def _for_them(slots: SlotQuerySet, study: Study, person: User) -> SlotQuerySet:
-    """Return those slots whose versions the person has not, has not had, and has not declined."""
+    """Return those slots whose versions the person has not, has not had, has not declined, and whose reference is new to them."""
     had = Slot.objects.filter(study=study, annotator=person).values("version")
     declined = Attempt.objects.filter(
         annotator=person, slot__study=study, state=Attempt.State.DECLINED
     ).values("slot__version")
-    return slots.exclude(version__in=had).exclude(version__in=declined)
+    known = known_to(person).values("pk")
+    return slots.exclude(version__in=had).exclude(version__in=declined).exclude(version__in=known)
 
 
 def _open_slots(study: Study, person: User, now: datetime) -> SlotQuerySet:
@@ -184,6 +186,7 @@ def _first_slot(study: Study, person: User, now: datetime, *, but: set[int]) -> 
         .values_list("slot__version", "state")
     )
     had.update(version for version, state in left.items() if state == Attempt.State.DECLINED)
+    had.update(known_to(person).values_list("pk", flat=True))
     plan_of_theirs = [version for version in order_for(study, person) if version not in had]
     order = sorted(plan_of_theirs, key=lambda version: version not in left)
     rank = {version: at for at, version in enumerate(order)}

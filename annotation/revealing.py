@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.attempts import Refused
-from annotation.models import Attempt, Reveal, Run, SecondJudgement, Slot, Study, User
+from annotation.models import Attempt, GoldItem, Reveal, Run, SecondJudgement, Slot, Study, User
 from examples.editing import indentation_of
 from examples.languages.ways import ways
 from examples.models import Version, audit
@@ -74,16 +74,20 @@ def may_come_again(person: User, version: Version) -> bool:
     example = {"slot__version__example": version.example_id}
     if Attempt.objects.open().filter(annotator=person, **example).exists():
         return True
-    closed_there = Slot.objects.filter(
-        study=OuterRef("study"), version=OuterRef("version"), annotator=person, state=Slot.State.CLOSED
+    closed = Attempt.objects.filter(
+        annotator=person,
+        slot__study=OuterRef("study"),
+        slot__version=OuterRef("version"),
+        state=Attempt.State.CLOSED,
     )
-    offered = Slot.objects.filter(
-        ~Exists(closed_there),
-        version__example=version.example_id,
-        study__people__person=person,
-        study__people__active=True,
-    )
-    return offered.exclude(state=Slot.State.CLOSED).exclude(study__state=Study.State.CLOSED).exists()
+    here = {
+        "version__example": version.example_id,
+        "study__people__person": person,
+        "study__people__active": True,
+    }
+    places = Slot.objects.filter(~Exists(closed), **here).exclude(state=Slot.State.CLOSED)
+    gold = GoldItem.objects.filter(~Exists(closed), **here)
+    return any(each.exclude(study__state=Study.State.CLOSED).exists() for each in (places, gold))
 
 
 def known_to(person: User) -> QuerySet[Version]:

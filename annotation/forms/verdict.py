@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 
+from annotation.answers import ANSWERS
 from annotation.closing import LONGEST
 from annotation.models import Arm, Protocol, SecondJudgement, Verdict
 
@@ -80,6 +81,8 @@ class Graded(forms.Form):
 
 class VerdictForm(Graded):
     """What an annotator says when closing an attempt; what the protocol does not ask is not there."""
+
+    field_order = ANSWERS
 
     outcome = _radios("Outcome of the attempt", Outcome.choices)
     evidence_test = forms.ChoiceField(required=False, label="Which test")
@@ -173,6 +176,8 @@ def _offer(form: forms.Form, name: str, choices: list[tuple[Any, str]]) -> None:
 
 class SecondJudgementForm(Graded):
     """What an annotator says of reference and tests once both are shown."""
+
+    field_order = ("reference", "tests")
 
     reference = _radios("Is the reference right?", SecondJudgement.Reference.choices)
     tests = _radios("Are the tests fair?", SecondJudgement.Tests.choices)

@@ -11,7 +11,7 @@ import pytest
 
 from annotation.codebook import TABLES, codebook
 from annotation.exporting import ROWS, export, pseudonyms
-from annotation.models import Beat, Pause, Run, Verdict
+from annotation.models import Beat, Pause, Reveal, Run, SecondJudgement, Verdict, VerdictStep
 from tests.factories import make_attempt, make_study, make_version
 
 NOON = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -30,6 +30,11 @@ def study(ann, ben):
         attempt=attempt, started_at=NOON + timedelta(seconds=60), ended_at=NOON + timedelta(seconds=75)
     )
     make_attempt(study, versions[0], ben, solved=False, outcome="knew_it")
+    VerdictStep.objects.create(attempt=attempt, number=1, kind="saved", changed={"text": "=1"}, by=ann)
+    reveal = Reveal.objects.create(attempt=attempt)
+    SecondJudgement.objects.create(
+        reveal=reveal, reference="right", tests="weak", instruction_quality=0, test_quality=2
+    )
     make_attempt(study, versions[1], ben)
     return study
 
@@ -50,7 +55,7 @@ def test_every_column_is_in_the_codebook_and_both_forms_have_the_same_rows(table
     assert list(rows[0]) == list(items[0]) == columns
     described = codebook(study)
     assert all(f"| `{name}` |" in described for name in columns)
-    assert ROWS.keys() == TABLES.keys()
+    assert ROWS.keys() | {"events", "people"} == TABLES.keys()
 
 
 @pytest.mark.parametrize("table", TABLES)
