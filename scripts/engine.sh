@@ -30,6 +30,15 @@ wait_for_engine() {
     return 1
 }
 
+# Print the options that make crun the runtime: a container costs it less processor time than runc. An engine
+# that is configured keeps its configuration.
+runtime_options() {
+    local crun
+    if [ ! -e /etc/docker/daemon.json ] && crun=$(command -v crun); then
+        echo "--add-runtime=crun=$crun --default-runtime=crun"
+    fi
+}
+
 # start_by_hand OPTION...: run dockerd in the background, detached from this terminal; it goes on after we end.
 start_by_hand() {
     local log
@@ -37,7 +46,8 @@ start_by_hand() {
     mkdir -p "$(data_dir)"
     if command -v cgroupfs-mount >/dev/null; then cgroupfs-mount; fi
     say "Starting the Docker engine (log in $log)."
-    setsid nohup dockerd "$@" </dev/null >>"$log" 2>&1 &
+    # shellcheck disable=SC2046 - options, a word each
+    setsid nohup dockerd $(runtime_options) "$@" </dev/null >>"$log" 2>&1 &
     wait_for_engine $!
 }
 
@@ -55,7 +65,7 @@ start() {
 }
 
 install_engine() {
-    local packages=(docker.io apparmor ca-certificates)
+    local packages=(docker.io crun apparmor ca-certificates)
     if ! has_systemd; then packages+=(cgroupfs-mount); fi
     scripts/debian.sh "${packages[@]}"
 }
@@ -70,7 +80,7 @@ say_what_to_do() {
     elif command -v dockerd >/dev/null; then
         complain "Ask an administrator for: systemctl start docker && usermod -aG docker $(id -un)   (then sign in again)"
     else
-        complain "Ask an administrator for: apt-get install docker.io mmdebstrap && usermod -aG docker $(id -un)"
+        complain "Ask an administrator for: apt-get install docker.io crun mmdebstrap && usermod -aG docker $(id -un)"
         complain "(then sign in again), or set DOCKER_HOST to an engine you may use."
     fi
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from runner.comparing import Comparator
+from runner.languages.pid_one import PidOne
 from runner.sandbox.base import Canary, Job
 
 
@@ -70,8 +71,8 @@ class Language(Protocol):
     executes: bool
     memory_bytes: int
 
-    def command(self) -> list[str]:
-        """Return the command line of pid 1 of a box for this language."""
+    def pid_one(self) -> PidOne:
+        """Return what pid 1 of a box for this language executes."""
         ...
 
     def environment(self, seed: int) -> dict[str, str]:

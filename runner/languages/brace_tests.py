@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from runner.languages.base import PlannedAssertion
 from runner.languages.braces.statements import planned
 from runner.languages.braces.tokens import Dialect
 from runner.languages.cases import CaseInvalid, cases_of, for_box, is_cases
+from runner.languages.pid_one import PidOne
 from runner.sandbox.base import Job
 
 INSIDE = (
@@ -22,11 +22,8 @@ INSIDE = (
     "runner.languages.inside.handing",
 )
 SUPERVISOR = "runner.sandbox.inside.supervisor"
-BOOTSTRAP = """
-import sys, types
-for name, source in {sources!r}:
-    module = sys.modules[name] = types.ModuleType(name)
-    exec(compile(source, "<" + name + ">", "exec"), module.__dict__)
+SERVE = """
+import sys
 for name, text in {texts!r}:
     setattr(sys.modules[name.rpartition(".")[0]], name.rpartition(".")[2], text)
 sys.modules[{supervisor!r}].serve(sys.modules[{child!r}].play)
@@ -77,13 +74,10 @@ class BraceTests:
         return json.dumps(sheet).encode()
 
 
-def bootstrap(child: Sequence[str], texts: Mapping[str, str]) -> str:
+def pid_one(child: Sequence[str], texts: Mapping[str, str]) -> PidOne:
     """Return what pid 1 executes: the supervisor, and the modules of its child, the last of which has `play`.
 
     `texts` are put into those modules by name, `module.NAME`: what they give to programs in other languages.
     """
-    root = Path(__file__).resolve().parents[2]
-    sources = [(name, (root / (name.replace(".", "/") + ".py")).read_text()) for name in (*INSIDE, *child)]
-    return BOOTSTRAP.format(
-        sources=sources, texts=list(texts.items()), supervisor=SUPERVISOR, child=child[-1]
-    )
+    serve = SERVE.format(texts=list(texts.items()), supervisor=SUPERVISOR, child=child[-1])
+    return PidOne.of((*INSIDE, *child), serve=serve)

@@ -18,6 +18,7 @@ import docker.errors
 import requests
 import structlog
 
+from runner.languages.pid_one import CODE
 from runner.sandbox.base import HostUnfit, ImageAbsent, NotBegun, NotStarted, SandboxUnavailable
 from runner.sandbox.settings import LABEL, BoxSettings, create_options
 from runner.sandbox.stream import BoxStream, Frame, StreamTimeout
@@ -26,6 +27,7 @@ CALL_SECONDS = 20
 START_SECONDS = 30.0
 STUCK_SECONDS = 2 * CALL_SECONDS + START_SECONDS
 POOL_LIFE_SECONDS = 24 * 3600
+DIGEST = "sha256:"
 NO_ROOM = "no space left on device"
 OWNER_LABEL, KEEPER_LABEL, DEADLINE_LABEL = f"{LABEL}.owner", f"{LABEL}.keeper", f"{LABEL}.deadline"
 
@@ -108,6 +110,8 @@ class Engine:
         self.base_url = base_url
         self.runtime = runtime
         self.owner = owner or Owner.this_process()
+        # What pid 1 executes, as the Python of an image compiled it: by image and texts.
+        self._compiled: dict[tuple[str, str], bytes] = {}
 
     @cached_property
     def api(self) -> docker.APIClient:
@@ -125,11 +129,12 @@ class Engine:
         """Return what to record about the host beside every outcome."""
         with plainly("Asking the engine for its version"):
             version = self.api.version()
+            runtime = self.runtime or self.api.info()["DefaultRuntime"]
         return {
             "engine": str(version["Version"]),
             "kernel": str(version["KernelVersion"]),
             "host": platform.node(),
-            "runtime": self.runtime or "default",
+            "runtime": str(runtime),
         }
 
     def image_id(self, image: str) -> str:
@@ -170,7 +175,7 @@ class Engine:
             with plainly("Starting the box"):
                 stream = self._attach(box_id)
                 self.api.start(box_id)
-            ready = self._ready(stream)
+            ready = self._begin(stream, settings)
         except SandboxUnavailable as error:
             how = self.how_it_ended(box_id)
             if stream is not None:
@@ -194,6 +199,21 @@ class Engine:
         connection: socket.socket = getattr(attached, "_sock", attached)
         # The client's response may close the socket when the garbage collector finalises it before its own parts.
         return BoxStream(connection, kept=attached)
+
+    def _begin(self, stream: BoxStream, settings: BoxSettings) -> Frame:
+        """Send pid 1 what it executes, and return what it says once it is ready.
+
+        The first box of an image sends its code back, which serves the next ones: no program has run in it by then.
+        """
+        pid_one = settings.pid_one
+        key = settings.image, pid_one.digest
+        stream.send(self._compiled.get(key, pid_one.source), timeout=CALL_SECONDS)
+        frame = self._ready(stream)
+        if frame["kind"].encode() != CODE:
+            return frame
+        if settings.image.startswith(DIGEST):  # what a tag names may be another Python tomorrow
+            self._compiled[key] = CODE + frame["data"]
+        return self._ready(stream)
 
     def _ready(self, stream: BoxStream) -> Frame:
         try:

@@ -14,7 +14,7 @@ from runner.languages import language
 from runner.outcome import Measurement
 from runner.sandbox.base import Job, Limits, OnRow, OnStarted, SandboxUnavailable
 from runner.sandbox.containers import MODE, ColdSandbox, run_in_box
-from runner.sandbox.engine import POOL_LIFE_SECONDS, Box, Engine
+from runner.sandbox.engine import POOL_LIFE_SECONDS, START_SECONDS, Box, Engine
 from runner.sandbox.settings import BoxSettings
 
 LIFE_SECONDS = POOL_LIFE_SECONDS / 2
@@ -24,6 +24,8 @@ LOOK_SECONDS = 20.0
 # the cores that save, send and show its outcome they would double the time a person waits for it.
 REST_SECONDS = 0.25
 STEP_SECONDS = 0.02
+# How long a refill holds back at most while a job starts a box of its own.
+HURRY_SECONDS = 1.0
 WARM_LIMITS = Limits.for_cpu(1)
 
 log = structlog.get_logger(__name__)
@@ -47,6 +49,10 @@ class Pool:
         self.language = language(lang)
         self._waiting: dict[str, deque[Box]] = defaultdict(deque)
         self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
+        self._coming: dict[str, int] = defaultdict(int)  # boxes being started
+        self._awaited: dict[str, int] = defaultdict(int)  # jobs that wait for one of them
+        self._hurried = 0  # jobs that start a box of their own
         self._closing = threading.Event()
         self._work: SimpleQueue[tuple[str | Box | None, float]] = SimpleQueue()
         self._threads = [
@@ -59,10 +65,10 @@ class Pool:
                 self._order(image)
 
     def run(self, job: Job, *, image: str, name: str, on_started: OnStarted, on_row: OnRow) -> Measurement:
-        """Run the job in a waiting box, in a cold one when none waits. Raises SandboxUnavailable."""
-        box = self._take(image) if self._fits(job) else None
+        """Run the job in a waiting box or the next to come, in a cold one when none is on its way. Raises SandboxUnavailable."""
+        box = (self._take(image) or self._next(image)) if self._fits(job) else None
         if box is None:
-            return self.cold.run(job, image=image, name=name, on_started=on_started, on_row=on_row)
+            return self._run_cold(job, image=image, name=name, on_started=on_started, on_row=on_row)
         successor = Once(lambda: self._order(image, rest=REST_SECONDS))
         try:
             return run_in_box(
@@ -71,6 +77,28 @@ class Pool:
         finally:
             successor()
             self._order(box, rest=REST_SECONDS)
+
+    def _run_cold(
+        self, job: Job, *, image: str, name: str, on_started: OnStarted, on_row: OnRow
+    ) -> Measurement:
+        """Run the job in a box of its own; until that has started nobody else's box is begun."""
+        with self._lock:
+            self._hurried += 1
+        calm = Once(self._calm)
+
+        def started() -> None:
+            calm()
+            on_started()
+
+        try:
+            return self.cold.run(job, image=image, name=name, on_started=started, on_row=on_row)
+        finally:
+            calm()
+
+    def _calm(self) -> None:
+        with self._changed:
+            self._hurried -= 1
+            self._changed.notify_all()
 
     def waiting(self, image: str) -> int:
         """Return how many boxes wait for a job with this image."""
@@ -133,6 +161,21 @@ class Pool:
             self._order(image)
             self._order(box)
 
+    def _next(self, image: str) -> Box | None:
+        """Return the next box that is being started, None where all of them are awaited by others or do not come up.
+
+        It is there sooner than one begun now, which would take the processor from it.
+        """
+        with self._changed:
+            if self._coming[image] <= self._awaited[image]:
+                return None
+            self._awaited[image] += 1
+            self._changed.wait_for(
+                lambda: self._waiting[image] or self._coming[image] < self._awaited[image], START_SECONDS
+            )
+            self._awaited[image] -= 1
+        return self._take(image)
+
     def _order(self, item: str | Box | None, *, rest: float = 0.0) -> None:
         """Let a thread start a box of this image, dispose of this box, or end; after a rest of so many seconds."""
         self._work.put((item, time.monotonic() + rest))
@@ -180,19 +223,25 @@ class Pool:
         if self.waiting(image) >= self.sizes.get(image, 0):
             return
         settings = BoxSettings.of(image, self.language, 0, WARM_LIMITS, self.engine.runtime)
+        with self._changed:
+            self._changed.wait_for(lambda: not self._hurried or self._closing.is_set(), HURRY_SECONDS)
+            self._coming[image] += 1
+        box = None
         try:
             box = self.engine.start(settings, keeper=self.cold.keeper)
         except SandboxUnavailable as error:
             log.warning("pool.refill_failed", image=image, reason=str(error))
-            if not self._closing.wait(RETRY_SECONDS):
-                self._order(image)
-            return
-        with self._lock:
-            self._waiting[image].append(box)
+        with self._changed:
+            self._coming[image] -= 1
+            if box is not None:
+                self._waiting[image].append(box)
+            self._changed.notify_all()
+        if box is None and not self._closing.wait(RETRY_SECONDS):
+            self._order(image)
 
 
 class Once:
-    """Orders a box's successor: when its run lasts, else at its end, so that a short run has the processor to itself."""
+    """Does a thing the first time it is called: a box's successor is ordered when its run lasts, else at its end."""
 
     def __init__(self, order: Callable[[], None]) -> None:
         self._order: Callable[[], None] | None = order

@@ -13,6 +13,7 @@ import docker
 from docker.types import LogConfig, Ulimit
 
 from runner.languages.base import Language
+from runner.languages.pid_one import COMMAND, PidOne
 from runner.sandbox.base import Limits
 
 # An account for each box, so that what the kernel counts per user (inotify instances, pipe pages, descriptors on their
@@ -41,7 +42,7 @@ ENVIRONMENT = {
 class BoxSettings:
     """What may differ between two boxes.
 
-    `command` is pid 1's command line where it is not the language's usual one, `cpu_shares` the weight beside other
+    `zygote` is what pid 1 executes where it is not the language's usual supervisor, `cpu_shares` the weight beside other
     containers (0: as usual), `namespaces` whether processes may make namespaces of their own.
     """
 
@@ -51,9 +52,14 @@ class BoxSettings:
     memory_bytes: int
     processes: int
     runtime: str = ""
-    command: tuple[str, ...] = ()
+    zygote: PidOne | None = None
     cpu_shares: int = 0
     namespaces: bool = False
+
+    @property
+    def pid_one(self) -> PidOne:
+        """Return what pid 1 executes."""
+        return self.zygote or self.language.pid_one()
 
     @classmethod
     def of(cls, image: str, language: Language, seed: int, limits: Limits, runtime: str = "") -> BoxSettings:
@@ -69,13 +75,12 @@ def seccomp(*, namespaces: bool = False) -> str:
     With `namespaces` a process may make some and mount within them: for the mode `zygote-userns`, whose pid 1 takes
     these calls away again before a sample's program runs (inside/confine.py).
     """
-    text = (Path(__file__).parent / "seccomp.json").read_text()
+    profile = json.loads((Path(__file__).parent / "seccomp.json").read_text())
     if not namespaces:
-        return text
-    profile = json.loads(text)
+        return json.dumps(profile, separators=(",", ":"))
     calls = [rule for rule in profile["syscalls"] if rule["names"] != ["clone"]]
     calls.append({"names": ["clone", "unshare", "mount"], "action": "SCMP_ACT_ALLOW"})
-    return json.dumps(profile | {"syscalls": calls})
+    return json.dumps(profile | {"syscalls": calls}, separators=(",", ":"))
 
 
 def create_options(
@@ -86,7 +91,7 @@ def create_options(
     account = secrets.choice(ACCOUNTS)
     return {
         "image": settings.image,
-        "command": list(settings.command) or settings.language.command(),
+        "command": list(COMMAND),
         "name": name,
         "user": f"{account}:{account}",
         "hostname": "box",

@@ -14,6 +14,7 @@ from typing import Protocol, cast, runtime_checkable
 import structlog
 
 from runner.languages import language
+from runner.languages.pid_one import PidOne
 from runner.outcome import Measurement
 from runner.sandbox.base import Job, SandboxUnavailable
 from runner.sandbox.conversation import SILENT, SLACK_SECONDS, Conversation
@@ -41,8 +42,8 @@ log = structlog.get_logger(__name__)
 class Forking(Protocol):
     """A language whose programs can be run in forks of one process."""
 
-    def zygote_command(self, mode: str) -> list[str]:
-        """Return the command line of pid 1 of a zygote."""
+    def zygote(self, mode: str) -> PidOne:
+        """Return what pid 1 of a zygote executes."""
         ...
 
 
@@ -292,7 +293,7 @@ class Line:
             memory_bytes=kind.memory_bytes,
             processes=kind.processes,
             runtime=self.engine.runtime,
-            command=tuple(spoken.zygote_command(self.mode)),
+            zygote=spoken.zygote(self.mode),
             cpu_shares=CPU_SHARES,
             namespaces=self.mode == NAMESPACES,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from contextlib import suppress
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import docker.errors
@@ -14,7 +14,7 @@ import pytest
 from runner.environments.building import BuiltImage
 from runner.outcome import Measurement, Outcome, Row, judge
 from runner.sandbox.base import Job, Limits, Sandbox, SandboxUnavailable
-from runner.sandbox.engine import Engine
+from runner.sandbox.engine import Box, Engine
 from runner.sandbox.pool import Pool
 
 pytestmark = pytest.mark.docker
@@ -300,6 +300,54 @@ def test_a_pool_that_is_empty_starts_cold(engine: Engine, plain: BuiltImage) -> 
     finally:
         pool.close()
     assert engine.boxes(pool.cold.keeper) == []
+
+
+def test_a_job_that_finds_no_box_takes_the_next_that_comes(
+    engine: Engine, plain: BuiltImage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, start = Event(), engine.start
+    names: list[str] = []
+
+    def slowly(*args: Any, name: str = "", **options: Any) -> Box:
+        names.append(name)
+        begun.set()
+        time.sleep(0.3)
+        return start(*args, name=name, **options)
+
+    monkeypatch.setattr(engine, "start", slowly)
+    pool = Pool(engine, {plain.digest: 1}, threads=1)
+    try:
+        assert begun.wait(10)
+        assert outcomes(Runs(pool, plain.digest)(RIGHT))[0] == "PASSED"
+    finally:
+        pool.close()
+    assert set(names) == {""}  # a box that is begun for a job has the job's name
+
+
+def test_boxes_wait_to_be_begun_until_a_job_without_one_has_its_own(
+    engine: Engine, plain: BuiltImage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    start = engine.start
+
+    def noted(*args: Any, name: str = "", **options: Any) -> Box:
+        whose = "job" if name else "pool"
+        said.append(f"{whose} begins")
+        if name:
+            pool.keep({plain.digest: 1})
+            time.sleep(0.2)
+        box = start(*args, name=name, **options)
+        said.append(f"{whose} is up")
+        return box
+
+    monkeypatch.setattr(engine, "start", noted)
+    pool = Pool(engine, {})
+    try:
+        assert outcomes(Runs(pool, plain.digest)(RIGHT))[0] == "PASSED"
+        assert pool.wait_until_full(60)
+    finally:
+        pool.close()
+    assert said == ["job begins", "job is up", "pool begins", "pool is up"]
 
 
 def test_dead_and_old_boxes_are_exchanged_while_nobody_runs(

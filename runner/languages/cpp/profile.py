@@ -12,9 +12,10 @@ from pathlib import Path
 
 from runner.languages.base import CanaryPlan, PlannedAssertion
 from runner.languages.brace_canaries import plan
-from runner.languages.brace_tests import BraceTests, bootstrap
+from runner.languages.brace_tests import BraceTests, pid_one
 from runner.languages.braces.tokens import SourceBroken, tokens
 from runner.languages.cases import cases_of, for_box
+from runner.languages.pid_one import PidOne
 from runner.sandbox.base import Job
 
 HERE = Path(__file__).parent / "inside"
@@ -123,9 +124,9 @@ class CppProfile:
     executes = True
     memory_bytes = MEMORY_BYTES
 
-    def command(self) -> list[str]:
-        """Return the supervisor's command line; it forks, and the fork builds and becomes the program."""
-        return ["python3", "-P", "-s", "-B", "-c", _bootstrap()]
+    def pid_one(self) -> PidOne:
+        """Return the supervisor; it forks, and the fork builds and becomes the program."""
+        return _pid_one()
 
     def environment(self, seed: int) -> dict[str, str]:
         """Return what makes two runs alike; a program that wants a seed finds one here."""
@@ -181,5 +182,5 @@ def _harness() -> str:
 
 
 @cache
-def _bootstrap() -> str:
-    return bootstrap((CHILD,), {f"{CHILD}.HARNESS": _harness()})
+def _pid_one() -> PidOne:
+    return pid_one((CHILD,), {f"{CHILD}.HARNESS": _harness()})

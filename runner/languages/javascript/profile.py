@@ -7,7 +7,8 @@ from pathlib import Path
 
 from runner.languages.base import CanaryPlan
 from runner.languages.brace_canaries import plan
-from runner.languages.brace_tests import BraceTests, bootstrap
+from runner.languages.brace_tests import BraceTests, pid_one
+from runner.languages.pid_one import PidOne
 from runner.sandbox.base import Job
 
 HERE = Path(__file__).parent / "inside"
@@ -21,9 +22,9 @@ class JavaScriptProfile:
     executes = False
     memory_bytes = 0
 
-    def command(self) -> list[str]:
-        """Return the supervisor's command line; it forks, and the fork becomes node."""
-        return ["python3", "-P", "-s", "-B", "-c", _bootstrap()]
+    def pid_one(self) -> PidOne:
+        """Return the supervisor; it forks, and the fork becomes node."""
+        return _pid_one()
 
     def environment(self, seed: int) -> dict[str, str]:
         """Return what makes two runs alike; the seed is that of Math.random, and node does not see it here."""
@@ -39,5 +40,5 @@ class JavaScriptProfile:
 
 
 @cache
-def _bootstrap() -> str:
-    return bootstrap((CHILD,), {f"{CHILD}.REPORTER": (HERE / "reporter.js").read_text()})
+def _pid_one() -> PidOne:
+    return pid_one((CHILD,), {f"{CHILD}.REPORTER": (HERE / "reporter.js").read_text()})

@@ -1,4 +1,4 @@
-"""The Python profile: the box needs nothing but `python3`; what runs in it is sent as the command's argument."""
+"""The Python profile: the box needs nothing but `python3`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from runner.languages.base import CanaryPlan, PlannedAssertion
+from runner.languages.pid_one import PidOne
 from runner.languages.python.canary import plan
 from runner.languages.python.instrument import Instrumented, instrument
 from runner.sandbox.base import Job, Limits
@@ -32,16 +32,7 @@ INSIDE_ZYGOTE = (*INSIDE, "runner.sandbox.inside.confine", "runner.sandbox.insid
 PRELOADED = (
     "math,re,collections,itertools,functools,typing,string,random,heapq,bisect,operator,copy,decimal,datetime"
 )
-# Our modules have built-in functions of their own: a program that replaces some does not replace ours.
-BOOTSTRAP = """
-import builtins, sys, types
-import {preloaded}
-for name, source in {sources!r}:
-    module = sys.modules[name] = types.ModuleType(name)
-    module.__builtins__ = dict(builtins.__dict__)
-    exec(compile(source, "<" + name + ">", "exec"), module.__dict__)
-{rehearsal}sys.modules[{serving!r}].serve(sys.modules[{child!r}].play{mode})
-"""
+SERVE = "import sys\n{rehearsal}sys.modules[{serving!r}].serve(sys.modules[{child!r}].play{mode})\n"
 REHEARSAL = "sys.modules[{child!r}].rehearse({program!r}, {sheet!r})\n"
 REHEARSED = Job(
     program="def one(x):\n    return [x, str(x)]\n",
@@ -88,13 +79,13 @@ class PythonProfile:
     executes = False
     memory_bytes = 0
 
-    def command(self) -> list[str]:
-        """Return the interpreter and the supervisor; `-I` is not used, it would ignore PYTHONHASHSEED."""
-        return ["python3", "-P", "-s", "-B", "-c", _bootstrap()]
+    def pid_one(self) -> PidOne:
+        """Return the supervisor of one job."""
+        return _pid_one()
 
-    def zygote_command(self, mode: str) -> list[str]:
-        """Return the same for pid 1 of a bulk container, which forks a process for each sample."""
-        return ["python3", "-P", "-s", "-B", "-c", _bootstrap(mode)]
+    def zygote(self, mode: str) -> PidOne:
+        """Return pid 1 of a bulk container, which forks a process for each sample."""
+        return _pid_one(mode)
 
     def canaries(self, job: Job) -> CanaryPlan:
         """Return the changes of the job's tests that make one expectation wrong."""
@@ -121,19 +112,15 @@ class PythonProfile:
 
 
 @cache
-def _bootstrap(mode: str = "") -> str:
+def _pid_one(mode: str = "") -> PidOne:
     """Return what pid 1 executes: the supervisor of one job, or the zygote of a mode."""
-    root = Path(__file__).resolve().parents[3]
-    inside = INSIDE_ZYGOTE if mode else INSIDE
-    sources = [(name, (root / (name.replace(".", "/") + ".py")).read_text()) for name in inside]
-    return BOOTSTRAP.format(
-        preloaded=PRELOADED,
-        sources=sources,
+    serve = SERVE.format(
         serving=ZYGOTE if mode else SUPERVISOR,
         child=INSIDE[-1],
         mode=f", {mode!r}" if mode else "",
         rehearsal=_rehearsal() if mode else "",
     )
+    return PidOne.of(INSIDE_ZYGOTE if mode else INSIDE, before=f"import {PRELOADED}\n", serve=serve)
 
 
 def _rehearsal() -> str:

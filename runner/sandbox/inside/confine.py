@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import struct
 from collections.abc import Callable
 from contextlib import suppress
@@ -88,7 +87,7 @@ class Confinement:
 
 def confinement(mode: str) -> Confinement:
     """Return the confinement of a mode, its rules made ready once. Raises OSError where the kernel has it not."""
-    machine = platform.machine()
+    machine = os.uname().machine
     if machine not in _ARCHITECTURE:
         raise OSError(f"no system call numbers are known for {machine}")
     denied = _NAMESPACES[machine] + _OF_OTHERS[machine]

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import gc
 import os
-import platform
 import select
 import signal
 import sys
@@ -190,7 +189,7 @@ def serve(play: Callable[[Facts, bytes, int, int], None]) -> None:
     gc.disable()  # and everything so far out of the collector's sight: a fork then copies fewer pages
     gc.freeze()
     host, counters = Host(), Counters()
-    host.say("ready", python=platform.python_version(), kernel=os.uname().release, cgroup=_cgroup())
+    host.say("ready", python=sys.version.split()[0], kernel=os.uname().release, cgroup=_cgroup())
     job = host.hear()
     clock, first = Clock(counters, job), True
     while first or _wiped(clock):

@@ -19,7 +19,6 @@ from __future__ import annotations
 import gc
 import json
 import os
-import platform
 import select
 import signal
 import struct
@@ -312,7 +311,7 @@ def serve(play: Play, mode: str) -> None:
     gc.freeze()
     zygote.host.say(
         "ready",
-        python=platform.python_version(),
+        python=sys.version.split()[0],
         kernel=os.uname().release,
         cgroup="v2" if os.path.exists("/sys/fs/cgroup/cgroup.controllers") else "v1",
         landlock=landlock_abi(),

@@ -17,12 +17,12 @@ Anything else is opaque, and so is what holds it: only its own `__eq__` could sa
 from __future__ import annotations
 
 import sys
+from _blake2 import blake2s
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable
 from datetime import MAXYEAR, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from hashlib import blake2s
 from typing import Any, NamedTuple
 
 FORM_CHARS = 400  # a row with it, every character escaped, is still one row

@@ -12,9 +12,9 @@ import builtins
 import math
 import operator
 import sys
+from _blake2 import blake2s
 from collections.abc import Callable
 from contextlib import suppress
-from hashlib import blake2s
 from json import dumps
 from os import getpid, urandom, write
 from reprlib import Repr
