@@ -301,7 +301,7 @@
       event.preventDefault()
       await save()
       other.dataset.flushed = "yes"
-      other.requestSubmit(event.submitter)
+      setTimeout(() => other.requestSubmit(event.submitter))  // not within this very event: a form ignores that
     })
   }
 

@@ -66,6 +66,10 @@
   const header = lines.findIndex(line => line.classList.contains("foc")), helpers = Number(context.closest("[data-context]").dataset.helpers) - 1
   const parts = { before: lines.slice(0, helpers), between: lines.slice(helpers, header), after: lines.slice(hole + 1) }
 
+  // One column has no left: there the results stay behind the editor.
+  const narrow = matchMedia("(width < 60rem)")
+  narrow.addEventListener("change", () => show(main.classList.contains("in-place")))
+
   function show(inPlace) {
     button.setAttribute("aria-pressed", inPlace)
     main.classList.toggle("in-place", inPlace)
@@ -81,7 +85,7 @@
       for (const place of document.querySelectorAll("[data-around]")) place.hidden = true
     }
     const execution = document.getElementById("execution"), compare = document.getElementById("run_changes")
-    const home = inPlace ? document.getElementById("asked") : results
+    const home = inPlace && !narrow.matches ? document.getElementById("asked") : results
     home.append(execution, ...compare ? [compare] : [])
   }
 

@@ -42,7 +42,7 @@ def test_step():
 PASTE = """(content, text) => {
   const data = new DataTransfer()
   data.setData("text/plain", text)
-  content.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }))
+  content.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, composed: true, cancelable: true }))
 }"""
 
 
