@@ -81,22 +81,57 @@ def arm_at(arms: Sequence[str], *, place: int, number: int, seed: int) -> str:
     return arms[(begins[at] + number - 1) % len(arms)]
 
 
-def is_connected(pairs: Iterable[tuple[int, int]]) -> bool:
-    """Return whether the graph with an edge between person and version for each pair is in one piece.
+class Piece(NamedTuple):
+    """People and versions that are joined by attempts, directly or over others; both ascending."""
 
-    Otherwise the people of one piece cannot be compared with those of another. True without any pair.
+    people: tuple[int, ...]
+    versions: tuple[int, ...]
+
+
+def pieces(pairs: Iterable[tuple[int, int]]) -> list[Piece]:
+    """Return the pieces of the graph with an edge between person and version for each pair, the largest first.
+
+    The people of one piece cannot be compared with those of another: that one solved more may lie in the versions.
     """
     neighbours: dict[tuple[str, int], list[tuple[str, int]]] = defaultdict(list)
     for person, version in pairs:
         neighbours["person", person].append(("version", version))
         neighbours["version", version].append(("person", person))
-    reached = set(list(neighbours)[:1])
-    border = list(reached)
-    while border:
-        fresh = set(neighbours[border.pop()]) - reached
-        reached |= fresh
-        border += fresh
-    return len(reached) == len(neighbours)
+    unseen, found = dict.fromkeys(neighbours), []
+    while unseen:
+        border = [next(iter(unseen))]
+        reached = set(border)
+        while border:
+            fresh = set(neighbours[border.pop()]) - reached
+            reached |= fresh
+            border += fresh
+        for each in reached:
+            del unseen[each]
+        sides: dict[str, list[int]] = {"person": [], "version": []}
+        for side, number in reached:
+            sides[side].append(number)
+        found.append(Piece(tuple(sorted(sides["person"])), tuple(sorted(sides["version"]))))
+    return sorted(found, key=lambda piece: (-len(piece.people), -len(piece.versions), piece))
+
+
+def is_connected(pairs: Iterable[tuple[int, int]]) -> bool:
+    """Return whether the graph with an edge between person and version for each pair is in one piece.
+
+    True without any pair.
+    """
+    return len(pieces(pairs)) <= 1
+
+
+def must_be_connected(versions: int, people: int, *, k: int) -> bool:
+    """Return whether a plan of this size is in one piece for certain when people take turns, whatever the seed.
+
+    Each person's second version is the first of the person before, if there is room for two; a tree over all has
+    ``versions + people - 1`` edges, and beyond that number of places nobody is left without such a link. Where it is
+    False the plan may be connected or not: ``pieces(take_in_turns(...))`` says.
+    """
+    if people <= 1 or versions == 0:
+        return True
+    return k >= 2 and (people <= versions or versions * min(k, people) > versions + people - 1)
 
 
 class _Arc(NamedTuple):

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.views import accounts, home, operating, presence, second, studies, verdict, work, workspace
+from annotation.views import (
+    accounts,
+    calculator,
+    home,
+    operating,
+    presence,
+    protocols,
+    second,
+    studies,
+    verdict,
+    work,
+    workspace,
+)
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -38,10 +50,14 @@ urlpatterns = [
     path("attempts/<int:pk>/second/", second.second_judgement, name="second_judgement"),
     path("operations/executions/<int:pk>/again/", operating.try_again, name="try_again"),
     path("studies/", studies.studies, name="studies"),
-    path("studies/new/", studies.study_new, name="study_new"),
-    path("studies/preview/", studies.markdown_preview, name="markdown_preview"),
+    path("studies/new/", protocols.study_new, name="study_new"),
+    path("studies/calculator/", calculator.calculator, name="calculator"),
     path("studies/<slug:name>/", studies.study, name="study"),
-    path("studies/<slug:name>/edit/", studies.study_edit, name="study_edit"),
+    path("studies/<slug:name>/edit/", protocols.study_edit, name="study_edit"),
+    path("studies/<slug:name>/protocol/", protocols.study_protocol, name="study_protocol"),
+    path("studies/<slug:name>/protocol/change/", protocols.protocol_change, name="protocol_change"),
+    path("studies/<slug:name>/protocol/force/", protocols.protocol_force, name="protocol_force"),
+    path("studies/<slug:name>/protocol/drop/", protocols.protocol_drop, name="protocol_drop"),
     path("studies/<slug:name>/state/", studies.study_state, name="study_state"),
     path("studies/<slug:name>/solvers/", studies.study_solvers, name="study_solvers"),
     path("studies/<slug:name>/versions/", studies.study_versions, name="study_versions"),

@@ -1,4 +1,4 @@
-"""STUDY: a protocol, the versions and the people of a study."""
+"""STUDY: the names, the versions and the people of a study."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.db.models import QuerySet
 
-from annotation.models import Protocol, Study, User
+from annotation.drawing import BY
+from annotation.models import Study, User
 from config.access import Role
 from examples.models import Dataset, Example, Library
 
 if TYPE_CHECKING:  # generic for the type checker only
     StudyModelForm = forms.ModelForm[Study]
-    ProtocolModelForm = forms.ModelForm[Protocol]
     PeopleChoice = forms.ModelMultipleChoiceField[User]
 else:
-    StudyModelForm = ProtocolModelForm = forms.ModelForm
+    StudyModelForm = forms.ModelForm
     PeopleChoice = forms.ModelMultipleChoiceField
 
-RESERVED = ("new", "preview")
+RESERVED = ("new", "calculator")
 
 
 class StudyForm(StudyModelForm):
@@ -36,66 +36,6 @@ class StudyForm(StudyModelForm):
         if name in RESERVED:
             raise forms.ValidationError("This name is taken by a page; choose another.")
         return name
-
-
-class ProtocolForm(ProtocolModelForm):
-    """The rules of a study, while they are not in force."""
-
-    levels = forms.CharField(
-        label="Difficulty scale",
-        widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="One level a line, easiest first; two to seven.",
-    )
-    active_minutes = forms.IntegerField(
-        label="Limit on active time, in minutes", min_value=1, max_value=600, initial=30
-    )
-
-    class Meta:
-        model = Protocol
-        fields = [
-            "solvers",
-            "active_minutes",
-            "submissions",
-            "shows_visible_tests",
-            "levels",
-            "guidelines",
-            "seed",
-        ]
-        labels = {
-            "solvers": "Solvers for each version (k)",
-            "submissions": "Submissions allowed (m)",
-            "shows_visible_tests": "Annotators see and run the visible tests",
-            "guidelines": "Guidelines",
-            "seed": "Seed of the assignment",
-        }
-        help_texts = {
-            "solvers": "Can be raised later, never lowered.",
-            "submissions": "In an attempt; one that we could not judge does not count.",
-            "guidelines": "Markdown, shown to annotators.",
-            "seed": "The same seed gives the same order of versions for each person.",
-        }
-        widgets = {"guidelines": forms.Textarea(attrs={"rows": 10})}
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["levels"].initial = "\n".join(self.instance.difficulty_levels)
-        self.fields["active_minutes"].initial = self.instance.active_limit_seconds // 60
-
-    def clean_levels(self) -> list[str]:
-        """Return the levels, each once."""
-        levels = [line.strip() for line in self.cleaned_data["levels"].splitlines() if line.strip()]
-        if not 2 <= len(set(levels)) == len(levels) <= 7:
-            raise forms.ValidationError("Give two to seven different levels, one a line.")
-        if any(len(level) > 60 for level in levels):
-            raise forms.ValidationError("Keep a level under 60 characters.")
-        return levels
-
-    def rules(self) -> dict[str, Any]:
-        """Return what the form says, as fields of Protocol."""
-        rules = dict(self.cleaned_data)
-        rules["difficulty_levels"] = rules.pop("levels")
-        rules["active_limit_seconds"] = rules.pop("active_minutes") * 60
-        return rules
 
 
 class ChooseVersionsForm(forms.Form):
@@ -116,6 +56,26 @@ class ChooseVersionsForm(forms.Form):
         label="Only these",
         help_text="Labels such as EX-0004, with spaces or commas between; empty for all.",
     )
+
+    size = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="Draw so many of them",
+        help_text="By the protocol's seed; the same seed draws the same. Takes the place of what was chosen before.",
+    )
+    by = forms.MultipleChoiceField(
+        required=False,
+        choices=list(BY.items()),
+        widget=forms.CheckboxSelectMultiple,
+        label="In proportion to",
+        help_text="The sample is stratified by all that is ticked.",
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if study.state != Study.State.DRAFT:  # a sample is drawn before the study opens, or not at all
+            self.fields["size"].widget = forms.HiddenInput()
+            self.fields["by"].widget = forms.MultipleHiddenInput()
 
     def clean_labels(self) -> list[int]:
         """Return the numbers of the labels."""

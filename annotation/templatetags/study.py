@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.template import Library
 from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
@@ -36,6 +39,12 @@ def forest_line(line: Line, *, hollow: bool = False) -> SafeString:
         outer_high=line.outer_high,
         hollow=hollow,
     )
+
+
+@register.simple_tag
+def stratum(part: Mapping[str, Any]) -> str:
+    """Return the values that name a stratum, joined; "all" where the sample has none."""
+    return ", ".join(str(value) for name, value in part.items() if name not in ("of", "drawn")) or "all"
 
 
 @register.simple_tag

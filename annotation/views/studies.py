@@ -10,11 +10,13 @@ from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
-from annotation.forms.studies import ChooseVersionsForm, PeopleForm, ProtocolForm, StudyForm
+from annotation.connection import connection_of
+from annotation.drawing import draw, draw_versions
+from annotation.forms.studies import ChooseVersionsForm, PeopleForm
 from annotation.models import Attempt, Slot, Study, StudyPerson, User
-from annotation.protocols import new_study, raise_solvers, write_draft
+from annotation.protocols import raise_solvers
 from annotation.studies import (
     StudyRefused,
     add_people,
@@ -54,44 +56,6 @@ def studies(request: HttpRequest) -> HttpResponse:
     return render_page(request, "annotation/studies.html", {"studies": rows})
 
 
-@require_http_methods(["GET", "POST"])
-@curator_required
-def study_new(request: HttpRequest) -> HttpResponse:
-    """Make a draft."""
-    naming, form = StudyForm(request.POST or None), ProtocolForm(request.POST or None)
-    if request.method == "POST" and all([naming.is_valid(), form.is_valid()]):
-        study = new_study(**naming.cleaned_data, by=request.user, **form.rules())
-        return redirect("study", study.name)
-    context = {"form": form, "naming": naming, "study": None}
-    return render_page(request, "annotation/study_form.html", context, status=422 if form.is_bound else 200)
-
-
-@require_http_methods(["GET", "POST"])
-@curator_required
-def study_edit(request: HttpRequest, name: str) -> HttpResponse:
-    """Change the protocol of a draft; once opened it is frozen."""
-    study = study_or_404(request, name)
-    if study.state != Study.State.DRAFT:
-        messages.warning(request, "The protocol is frozen since the study was opened; k can be raised below.")
-        return redirect("study", name)
-    naming = StudyForm(request.POST or None, instance=study)
-    form = ProtocolForm(request.POST or None, instance=study.protocol)
-    if request.method == "POST" and all([naming.is_valid(), form.is_valid()]):
-        write_draft(study.protocol, form.rules(), by=request.user)
-        study = naming.save()
-        return redirect("study", study.name)
-    context = {"form": form, "naming": naming, "study": Study.objects.get(pk=study.pk)}
-    return render_page(request, "annotation/study_form.html", context, status=422 if form.is_bound else 200)
-
-
-@require_POST
-@curator_required
-def markdown_preview(request: HttpRequest) -> HttpResponse:
-    """Return Markdown as annotators will see it."""
-    context = {"text": request.POST.get("guidelines", "")}
-    return render_page(request, "annotation/_preview.html", context)
-
-
 @require_GET
 @curator_required
 def study(request: HttpRequest, name: str) -> HttpResponse:
@@ -112,8 +76,9 @@ def _study(request: HttpRequest, study: Study, *, status: int = 200, **more: Any
         "meter": [("", states.get(Slot.State.CLOSED, 0)), ("act", states.get(Slot.State.TAKEN, 0))],
         "page": page,
         "people": _people(study),
+        "joined": connection_of(study),
         "held": study.slots.filter(state=Slot.State.TAKEN).select_related("annotator", "version__example"),
-        "choose_form": ChooseVersionsForm(),
+        "choose_form": ChooseVersionsForm(study=study),
         "people_form": PeopleForm(study=study),
         "now": timezone.now(),
         **more,
@@ -185,15 +150,24 @@ def study_solvers(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 @curator_required
 def study_versions(request: HttpRequest, name: str) -> HttpResponse:
-    """Count what the filters match, or add it; versions whose checks did not pass are refused, with reason and count."""
+    """Count what the filters match, add it, or draw a sample of it; what did not pass its checks is refused, with count."""
     study = study_or_404(request, name)
-    form = ChooseVersionsForm(request.POST)
+    form = ChooseVersionsForm(request.POST, study=study)
     if not form.is_valid():
         return _study(request, study, choose_form=form, status=422)
     choice = choose(form.examples())
-    if request.POST.get("do") != "add":
-        return _study(request, study, choose_form=form, choice=choice)
+    do, size, by = request.POST.get("do"), form.cleaned_data["size"], form.cleaned_data["by"]
+    if do == "draw" and size is None:
+        form.add_error("size", "Say how many to draw.")
+        return _study(request, study, choose_form=form, choice=choice, status=422)
     try:
+        if do == "draw":
+            draw_versions(study, choice, size=size, by=by, person=request.user)
+            messages.success(request, f"{size} drawn of {len(choice.versions)}; the protocol says how.")
+            return redirect("study", name)
+        if do != "add":
+            sample = draw(choice, size=size, by=by, seed=study.protocol.seed) if size else None
+            return _study(request, study, choose_form=form, choice=choice, sample=sample)
         added = add_versions(study, choice, by=request.user)
     except StudyRefused as refused:
         messages.error(request, str(refused))

@@ -16,6 +16,7 @@ from annotation.attempts import Progress, progress_of, settle
 from annotation.beats import is_paused
 from annotation.drafts import current_draft
 from annotation.models import Attempt, Draft, Run, Study, User
+from annotation.wording import read_as
 from annotation.workspace import own_attempts, with_example
 from config.access import annotator_required
 from config.http import HttpRequest, render_page
@@ -135,4 +136,4 @@ def in_words(nothing: NothingToTake) -> str:
 def guidelines(request: HttpRequest, name: str) -> HttpResponse:
     """Show a study's guidelines and protocol to its annotators."""
     study = get_object_or_404(Study.objects.visible_to(request.user), name=name)
-    return render_page(request, "annotation/guidelines.html", {"study": study})
+    return render_page(request, "annotation/guidelines.html", {"study": study, "parts": read_as(study.protocol)})

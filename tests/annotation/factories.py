@@ -9,7 +9,8 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.assignment import take_slot
-from annotation.models import Attempt, Beat, Run, Slot, Study, StudyPerson, User
+from annotation.forms.protocol import ProtocolForm
+from annotation.models import Attempt, Beat, Protocol, Run, Slot, Study, StudyPerson, User
 from examples.masking import mask
 from examples.models import Dataset, Example, Version
 from runner.models import Environment, Execution
@@ -79,6 +80,13 @@ def make_study(
         for number in range(1, study.protocol.solvers + 1)
     )
     return study
+
+
+def posted_protocol(**changes: object) -> dict[str, object]:
+    """Return what the form of a new protocol sends, as it stands, with changes; None takes a field out."""
+    form = ProtocolForm(instance=Protocol())
+    data = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()} | changes
+    return {name: value for name, value in data.items() if value is not None and value is not False}
 
 
 def make_attempt(person: User, *, now: datetime | None = None, **fields: Any) -> Attempt:

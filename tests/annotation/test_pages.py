@@ -15,7 +15,15 @@ from annotation.runs import run_visible, submit
 from config.access import Role
 from runner.models import TestRow
 from runner.outcome import Outcome
-from tests.annotation.factories import RIGHT, WRONG, finish, make_attempt, make_study, make_version
+from tests.annotation.factories import (
+    RIGHT,
+    WRONG,
+    finish,
+    make_attempt,
+    make_study,
+    make_version,
+    posted_protocol,
+)
 
 JSON = {"Accept": "application/json"}
 HTMX = {"HX-Request": "true"}
@@ -352,7 +360,7 @@ def test_a_study_page_asks_as_often_for_many_versions_as_for_few(
 ):
     few, many = make_study(people=[ann]), make_study(people=[ann, ben], versions=30)
     client = browser(curator)
-    with django_assert_max_num_queries(16) as asked:
+    with django_assert_max_num_queries(20) as asked:
         client.get(reverse("study", args=[few.name]))
     with django_assert_max_num_queries(len(asked)):
         client.get(reverse("study", args=[many.name]))
@@ -361,10 +369,8 @@ def test_a_study_page_asks_as_often_for_many_versions_as_for_few(
 def test_a_curator_makes_opens_and_closes_a_study(curator, ann):
     client, version = browser(curator), make_version()
     make_version(check_state="failed", failed_checks="reference")
-    protocol = {
-        "title": "First", "name": "first", "solvers": "2", "active_minutes": "20", "submissions": "1",
-        "shows_visible_tests": "on", "levels": "easy\nhard", "guidelines": "# Hello", "seed": "7",
-    }  # fmt: skip
+    rules = posted_protocol(active_minutes=20, levels="easy\nhard", guidelines="# Hello", seed=7)
+    protocol = {"title": "First", "name": "first", **rules}
     assert client.post(reverse("study_new"), protocol | {"levels": "one"}).status_code == 422
     assert client.post(reverse("study_new"), protocol).url == "/studies/first/"
     counted = client.post("/studies/first/versions/", {"do": "count"}).content.decode()
@@ -379,7 +385,7 @@ def test_a_curator_makes_opens_and_closes_a_study(curator, ann):
     assert study.protocol.difficulty_levels == ["easy", "hard"]
     client.post("/studies/first/solvers/", {"solvers": "3", "reason": "two differ"})
     assert study.slots.count() == 3
-    assert client.get("/studies/first/edit/").url == "/studies/first/"
+    assert client.get("/studies/first/edit/").url == "/studies/first/protocol/change/"
     client.post("/studies/first/state/", {"to": "close"})
     study.refresh_from_db()
     assert study.state == "closed"

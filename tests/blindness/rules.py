@@ -156,7 +156,11 @@ RULES: dict[str, Rule] = {
     # Studies
     "studies": Rule(CURATES),
     "study_new": Rule(CURATES),
-    "markdown_preview": Rule(CURATES),
+    "calculator": Rule(CURATES),
+    "study_protocol": Rule(CURATES, _study),
+    "protocol_change": Rule(CURATES, _study),
+    "protocol_force": Rule(CURATES, _study),
+    "protocol_drop": Rule(CURATES, _study),
     "study": Rule(CURATES, _study),
     "study_edit": Rule(CURATES, _study),
     "study_state": Rule(CURATES, _study),

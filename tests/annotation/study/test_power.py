@@ -1,9 +1,20 @@
 """Planning figures, against the table of the protocols and against the interval itself."""
 
+from math import sqrt
+from random import Random
+from statistics import fmean, pstdev
+
 import pytest
 
 from annotation.study.intervals import wilson_interval
-from annotation.study.power import attempts_for, clustered_attempts_for, design_effect, wilson_half_width
+from annotation.study.power import (
+    attempts_for,
+    clustered_attempts_for,
+    clustered_half_width,
+    design_effect,
+    icc_of,
+    wilson_half_width,
+)
 
 
 @pytest.mark.parametrize(
@@ -49,3 +60,46 @@ def test_nonsense_is_refused():
         design_effect(0, 0.1)
     with pytest.raises(ValueError, match="design effect"):
         design_effect(4, 1.5)
+
+
+def simulated_share(people: int, versions: int, *, skill: float, ease: float, random: Random) -> float:
+    """Return the share solved where everybody tries every version; both skill and ease move the chance."""
+    skills = [random.uniform(-skill, skill) for _ in range(people)]
+    eases = [random.uniform(-ease, ease) for _ in range(versions)]
+    return fmean(random.random() < 0.5 + one + other for one in skills for other in eases)
+
+
+def test_the_design_effect_of_people_and_versions_is_that_of_a_simulated_study():
+    """A uniform on [-a, a] has variance a^2 / 3, so the ICC is that over 0.25, the variance of a try at 0.5."""
+    people, versions, skill, ease, random = 10, 10, 0.2, 0.25, Random(1)
+    shares = [simulated_share(people, versions, skill=skill, ease=ease, random=random) for _ in range(2000)]
+    effect = design_effect(versions, skill**2 / 3 / 0.25, per_version=people, icc_versions=ease**2 / 3 / 0.25)
+    assert pstdev(shares) == pytest.approx(sqrt(0.25 * effect / (people * versions)), rel=0.06)
+
+
+def test_a_plans_half_width_grows_with_alike_attempts_and_shrinks_with_people():
+    plan = {"versions": 100, "per_version": 2, "icc": 0.1}
+    widths = [clustered_half_width(0.8, annotators=people, **plan) for people in (3, 5, 10, 20)]
+    assert widths == sorted(widths, reverse=True)
+    assert clustered_half_width(0.8, annotators=10, **{**plan, "icc": 0.0}) < widths[2]
+    assert clustered_half_width(0.8, annotators=10, **plan, icc_versions=0.5) > widths[2]
+    assert clustered_half_width(0.8, annotators=1, **plan) is None
+    # 200 attempts, 20 each: effect 2.9, t(0.975; 9) = 2.262
+    assert widths[2] == pytest.approx(2.262 * sqrt(0.16 * 2.9 / 200), abs=0.0005)
+
+
+def test_the_icc_of_a_sample_comes_near_the_true_one():
+    random, found = Random(4), []
+    for _ in range(60):
+        chances = [random.choice((0.3, 0.9)) for _ in range(40)]  # variance 0.09, mean 0.6: ICC 0.09 / 0.24
+        outcomes = [(who, random.random() < chance) for who, chance in enumerate(chances) for _ in range(8)]
+        found.append(icc_of(outcomes).value)
+    assert fmean(found) == pytest.approx(0.375, abs=0.03)
+
+
+def test_the_icc_is_one_where_people_always_fare_alike_and_undefined_where_nothing_can_be_said():
+    assert icc_of([(1, True), (1, True), (2, False), (2, False)]).value == 1
+    assert icc_of([(1, True), (1, False), (2, True), (2, False)]).value == 0
+    assert icc_of([(1, True), (2, False)]).value is None
+    assert icc_of([(1, True), (1, True), (2, True)]).reason == "all attempts ended alike"
+    assert icc_of([]).value is None
