@@ -1,4 +1,4 @@
-"""ADJUDICATE: what disagrees, who may decide, and the decision with its reason."""
+"""ADJUDICATE: who may decide, and decisions with their reasons: on a version, a submission, a solution."""
 
 from __future__ import annotations
 
@@ -6,10 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 
-from annotation.evidence import flagged_submissions, open_disputes, unsolved_versions
-from annotation.models import Adjudication, Attempt, Ruling, Run, User, Verdict
+from annotation.evidence import flagged_submissions
+from annotation.models import (
+    Adjudication,
+    Assessment,
+    Attempt,
+    Ruling,
+    Run,
+    SecondReading,
+    User,
+    Verdict,
+)
 from examples.models import Version, audit
 
 
@@ -17,53 +25,65 @@ class DecisionRefused(Exception):
     """This person may not decide on this version, or gave no reason; the message says which."""
 
 
-@dataclass(frozen=True, slots=True)
-class Complaint:
-    """What one annotator says against a version; `pseudonym`, the two grades 0 to 3, their words and evidence."""
-
-    pseudonym: str
-    instruction_quality: int
-    test_quality: int
-    text: str
-    evidence: str
-    outcome: str
-    solved: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Disputed:
-    """A version to be decided on, with what people said of it.
-
-    `unsolved` says that nobody independent solved it, `refusal` why the person who looks may not decide ("": they may).
-    """
-
-    version: Version
-    complaints: tuple[Complaint, ...]
-    unsolved: bool
-    refusal: str
-
-
 def why_not(version: Version, person: User) -> str:
     """Return why the person may not decide on the version: who solved or wrote it does not; "" when they may."""
     if not person.curates:
         return "Only curators decide."
-    return _conflict(version, person, _worked_on(person))
+    return conflict(version, person, worked_on(person))
 
 
-def decide(version: Version, *, decision: str, reason: str, by: User) -> Adjudication:
-    """Record a curator's decision and return it. Raises DecisionRefused."""
+def decide(version: Version, *, decision: str, severity: int, reason: str, by: User) -> Adjudication:
+    """Record a curator's decision and return it. Raises DecisionRefused.
+
+    Decisions are added and never changed: a later one takes the place of an earlier, which stays on the record.
+    """
+    _refuse(version, by, reason, "it is what the release and the next curator rely on")
+    if decision not in Adjudication.Decision.values:
+        raise DecisionRefused("Choose one of the decisions.")
+    if severity not in Adjudication.Severity.values:
+        raise DecisionRefused("Say how severe the flaw is, from 0 to 3.")
+    with transaction.atomic():
+        made = Adjudication.objects.create(
+            version=version, decision=decision, severity=severity, reason=reason.strip(), decided_by=by
+        )
+        audit(by, "version adjudicated", f"version:{version.pk}", decision=decision, severity=severity)
+    return made
+
+
+def ask_second_reader(version: Version, *, reason: str, by: User) -> SecondReading:
+    """Let the case stay open until two people decide the same, and return the request. Raises DecisionRefused.
+
+    The decision that stands counts as the first of the two.
+    """
+    if not by.curates:
+        raise DecisionRefused("Only curators ask for a second reader.")
+    if not reason.strip():
+        raise DecisionRefused("Give a reason: the second reader begins with it.")
+    with transaction.atomic():
+        after = Adjudication.objects.filter(version=version).order_by("-pk").first()
+        made = SecondReading.objects.create(version=version, after=after, reason=reason.strip(), asked_by=by)
+        audit(by, "second reader asked for", f"version:{version.pk}")
+    return made
+
+
+def assess(version: Version, sha256: str, *, right: bool, reason: str, by: User) -> Assessment:
+    """Record that a solution is right or wrong by the instruction, whatever the tests say. Raises DecisionRefused."""
+    _refuse(version, by, reason, "what tests are held against rests on it")
+    with transaction.atomic():
+        made = Assessment.objects.create(
+            version=version, sha256=sha256, right=right, reason=reason.strip(), made_by=by
+        )
+        audit(by, "solution assessed", f"version:{version.pk}", sha256=sha256, right=right)
+    return made
+
+
+def _refuse(version: Version, by: User, reason: str, why: str) -> None:
+    """Raise DecisionRefused where this person may not decide on the version, or gives no reason."""
     refusal = why_not(version, by)
     if refusal:
         raise DecisionRefused(refusal)
     if not reason.strip():
-        raise DecisionRefused("Give a reason: it is what the release and the next curator rely on.")
-    if decision not in Adjudication.Decision.values:
-        raise DecisionRefused("Choose one of the decisions.")
-    made = Adjudication.objects.create(
-        version=version, decision=decision, reason=reason.strip(), decided_by=by
-    )
-    audit(by, "version adjudicated", f"version:{version.pk}", decision=decision)
-    return made
+        raise DecisionRefused(f"Give a reason: {why}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +105,13 @@ def flagged(person: User) -> list[Flagged]:
         "execution", "attempt__annotator", "attempt__slot__version__example__dataset"
     )
     runs = list(found.order_by("created_at", "pk").defer("execution__job_data"))
-    worked = _worked_on(person) if runs else set()
+    worked = worked_on(person) if runs else set()
     return [
         Flagged(
             run,
             run.attempt.slot.version,
             run.execution.facts.get("canary", {}),
-            _conflict(run.attempt.slot.version, person, worked),
+            conflict(run.attempt.slot.version, person, worked),
         )
         for run in runs
     ]
@@ -102,11 +122,7 @@ def rule(run: Run, *, stands: bool, reason: str, by: User) -> Ruling:
 
     A verdict that was given already carries whether the attempt was solved: that is written anew.
     """
-    refusal = why_not(run.attempt.slot.version, by)
-    if refusal:
-        raise DecisionRefused(refusal)
-    if not reason.strip():
-        raise DecisionRefused("Give a reason: the figures of the study rest on it.")
+    _refuse(run.attempt.slot.version, by, reason, "the figures of the study rest on it")
     with transaction.atomic():
         if not flagged_submissions().filter(pk=run.pk).exists():
             raise DecisionRefused("This submission awaits no decision.")
@@ -117,44 +133,13 @@ def rule(run: Run, *, stands: bool, reason: str, by: User) -> Ruling:
     return made
 
 
-def disputed(person: User) -> list[Disputed]:
-    """Return the versions with open complaints, and those nobody solved, longest waiting first, in three queries."""
-    unsolved = unsolved_versions()
-    concerned = Q(pk__in=open_disputes().values("pk")) | Q(attempt__slot__version__in=unsolved.values("pk"))
-    verdicts = (
-        Verdict.objects.filter(concerned)
-        .select_related("attempt__annotator", "attempt__slot__version__example__dataset")
-        .order_by("created_at", "pk")
-    )
-    found: dict[int, tuple[Version, list[Complaint]]] = {}
-    for verdict in verdicts:
-        version = verdict.attempt.slot.version
-        found.setdefault(version.pk, (version, []))[1].append(_complaint(verdict))
-    worked, nobody = _worked_on(person), set(unsolved.values_list("pk", flat=True))
-    return [
-        Disputed(version, tuple(complaints), version.pk in nobody, _conflict(version, person, worked))
-        for version, complaints in found.values()
-    ]
-
-
-def _complaint(verdict: Verdict) -> Complaint:
-    return Complaint(
-        verdict.attempt.annotator.pseudonym,
-        verdict.instruction_quality,
-        verdict.test_quality,
-        verdict.text,
-        verdict.evidence,
-        verdict.get_outcome_display(),
-        verdict.solved,
-    )
-
-
-def _worked_on(person: User) -> set[int]:
+def worked_on(person: User) -> set[int]:
     """Return the examples the person has an attempt at."""
     return set(Attempt.objects.filter(annotator=person).values_list("slot__version__example_id", flat=True))
 
 
-def _conflict(version: Version, person: User, worked: set[int]) -> str:
+def conflict(version: Version, person: User, worked: set[int]) -> str:
+    """Return why the person may not decide on the version, "" when they may; `worked` is what `worked_on` returns."""
     if version.author_id == person.pk:
         return "You wrote this version, so somebody else decides on it."
     return (

@@ -9,11 +9,14 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.fairness.report import report
+from annotation.fairness.serializers import FairnessSerializer
 from annotation.models import Study
 from annotation.results import study_results
 from annotation.serializers import ResultsSerializer, StudySerializer
 from config.pagination import ByCursor
 from config.scopes import STUDIES, HasScope, person_of
+from examples.models import audit
 
 
 class StudyViewSet(viewsets.ReadOnlyModelViewSet[Study]):
@@ -38,3 +41,11 @@ class StudyViewSet(viewsets.ReadOnlyModelViewSet[Study]):
     def results(self, _request: Request, **_place: str) -> Response:
         """Rates, times, agreement and tables as they stand; undefined is null with its reason."""
         return Response(ResultsSerializer(study_results(self.get_object())).data)
+
+    @extend_schema(responses=FairnessSerializer)
+    @action(detail=True, pagination_class=None)
+    def fairness(self, request: Request, **_place: str) -> Response:
+        """What is wrong with the study's versions, found from what was executed; undefined says why, with its n."""
+        study = self.get_object()
+        audit(person_of(request), "fairness seen", f"study:{study.pk}", by="api")
+        return Response(FairnessSerializer(report(study)).data)

@@ -1,4 +1,4 @@
-"""FORMS: a release's draft, a token, a decision: what people may send, each field checked."""
+"""FORMS: a release's draft, a token: what people may send, each field checked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 
-from annotation.models import Adjudication, Study, User
+from annotation.models import Study, User
 from annotation.tokens import LIFETIMES
 from config.scopes import MEANING, scopes_of
 from examples.models import Dataset, Example, Version
@@ -129,27 +129,3 @@ class TokenForm(forms.Form):
         scopes = self.fields["scopes"]
         assert isinstance(scopes, forms.MultipleChoiceField)
         scopes.choices = [(scope, MEANING[scope]) for scope in scopes_of(user.role)]
-
-
-class DecisionForm(forms.Form):
-    """A decision on a version, with its reason."""
-
-    decision = forms.ChoiceField(choices=Adjudication.Decision.choices, widget=forms.RadioSelect)
-    reason = forms.CharField(
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="What you looked at and why; the release and the next curator rely on it.",
-    )
-
-
-class RulingForm(forms.Form):
-    """A decision on a submission that could not be confirmed, with its reason."""
-
-    stands = forms.ChoiceField(
-        label="Does it stand?",
-        choices=[("yes", "it stands: counts as passed"), ("no", "it does not: counts as failed")],
-        widget=forms.RadioSelect,
-    )
-    reason = forms.CharField(
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="What in the code you looked at; the figures of the study rest on it.",
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from annotation.views import adjudication, leaderboard, releases, replay, results, tokens
+from annotation.views import adjudication, fairness, fixing, leaderboard, releases, replay, results, tokens
 from examples.views.exports import dataset_export
 
 RELEASE = r"^releases/(?P<name>[-\w]+)/(?P<number>\d+\.\d+\.\d+)"
@@ -37,6 +37,26 @@ urlpatterns = [
     path("adjudication/", adjudication.adjudication, name="adjudication"),
     path("adjudication/submissions/<int:run>/", adjudication.rule_on, name="rule_on"),
     path("adjudication/<int:version>/", adjudication.adjudicate, name="adjudicate"),
+    path("adjudication/<int:version>/second/", adjudication.second_reader, name="second_reader"),
+    path("adjudication/<int:version>/assess/", adjudication.assess_solution, name="assess_solution"),
+    path("adjudication/<int:version>/execute/", adjudication.execute_solutions, name="execute_solutions"),
+    path(
+        "adjudication/<int:version>/alternatives/<int:pk>/withdraw/",
+        adjudication.alternative_withdraw,
+        name="alternative_withdraw",
+    ),
+    path("adjudication/<int:version>/fix/", fixing.fix_new, name="fix_new"),
+    path("adjudication/fixes/<int:pk>/", fixing.fix, name="fix"),
+    path("adjudication/fixes/<int:pk>/execute/", fixing.fix_execute, name="fix_execute"),
+    path("adjudication/fixes/<int:pk>/accept/", fixing.fix_accept, name="fix_accept"),
+    path("adjudication/fixes/<int:pk>/discard/", fixing.fix_discard, name="fix_discard"),
+    path("studies/<slug:name>/fairness/", fairness.study_fairness, name="study_fairness"),
+    path("studies/<slug:name>/fairness/execute/", fairness.fairness_execute, name="fairness_execute"),
+    re_path(
+        r"^studies/(?P<name>[-\w]+)/fairness/(?P<table>findings|matrix)\.(?P<style>csv|jsonl)$",
+        fairness.fairness_export,
+        name="fairness_export",
+    ),
     path("tokens/", tokens.tokens, name="tokens"),
     path("tokens/<slug:key>/revoke/", tokens.token_revoke, name="token_revoke"),
 ]

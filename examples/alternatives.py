@@ -107,9 +107,12 @@ def alternatives_of(versions: QuerySet[Version]) -> dict[int, tuple[AlternativeF
     runs = AlternativeRun.objects.filter(version__in=ids).values_list(
         "version_id", "alternative_id", "execution_id", "execution__state", "execution__outcome"
     )
-    came = {(version, alternative): rest for version, alternative, *rest in runs.order_by()}
+    came = {
+        (version, pk): (execution, state, outcome)
+        for version, pk, execution, state, outcome in runs.order_by()
+    }
     found: dict[int, list[AlternativeFact]] = defaultdict(list)
     for version, pk, sha256 in due:
-        execution, state, outcome = came.get((version, pk), (None, "", ""))
-        found[version].append(AlternativeFact(sha256, execution, state, outcome))
+        fact = AlternativeFact(sha256, *came.get((version, pk), (None, "", "")))
+        found[version].append(fact)
     return {version: tuple(facts) for version, facts in found.items()}

@@ -21,6 +21,13 @@ from runner.models import Execution
 
 AUDIT_SHOWN = 30
 ROWS_SHOWN = 300
+# What else than a check an execution may be of, by its relation.
+RESTS_ON = {
+    "rerun": "comparison of environments",
+    "trial": "trial of a solution",
+    "alternative_run": "accepted alternative",
+    "run": "run of an attempt",
+}
 PARTS = (
     ("Instruction", "instruction"),
     ("Tests", "tests"),
@@ -116,16 +123,23 @@ def provenance(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 @curator_required
 def check_execution(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show an execution that a check or a comparison rests on: outcome, rows, output, facts."""
+    """Show an execution that a check, a comparison or a judgement rests on: outcome, rows, output, facts.
+
+    People's app is known here by its relations only.
+    """
     seen = Example.objects.visible_to(request.user)
     checked = Q(checks__version__example__in=seen) | Q(rerun__comparison__version__example__in=seen)
+    checked |= Q(trial__version__example__in=seen) | Q(alternative_run__version__example__in=seen)
+    checked |= Q(run__attempt__slot__version__example__in=seen)
     found = Execution.objects.filter(checked).select_related("environment").distinct()
     execution = get_object_or_404(found, pk=pk)
     of = Q(checks__executions=execution) | Q(comparisons__reruns__execution=execution)
+    of |= Q(trials__execution=execution) | Q(alternative_runs__execution=execution)
+    of |= Q(slots__attempts__runs__execution=execution)
     version = Version.objects.filter(of).select_related("example__dataset").first()
     rows = execution.rows.all()[:ROWS_SHOWN]
     checks = [TITLES[name].lower() for name in execution.checks.values_list("name", flat=True)]
-    checks = checks or ["comparison of environments"]
+    checks = checks or [words for name, words in RESTS_ON.items() if hasattr(execution, name)]
     context = {
         "execution": execution,
         "version": version,

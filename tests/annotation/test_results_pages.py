@@ -232,9 +232,12 @@ def test_a_decision_with_a_reason_opens_the_gate(draft, curator):
     shown = body(page.get("/adjudication/"))
     assert "tests 3 of 3" in shown
     assert "<b>wrong</b>" not in shown
-    page.post(f"/adjudication/{version.pk}/", {"decision": "solvable", "reason": "  "})
+    page.post(f"/adjudication/{version.pk}/", {"decision": "solvable", "severity": "1", "reason": "  "})
     assert not Adjudication.objects.exists()
-    page.post(f"/adjudication/{version.pk}/", {"decision": "solvable", "reason": "I solved it myself."})
+    page.post(
+        f"/adjudication/{version.pk}/",
+        {"decision": "solvable", "severity": "0", "reason": "I solved it myself."},
+    )
     assert "Nothing is in dispute" in body(page.get("/adjudication/"))
     assert "Every condition holds" in body(page.get("/releases/solved/1.0.0/"))
 
@@ -248,7 +251,10 @@ def test_what_nobody_solved_waits_for_a_decision_once_nobody_can_try_it_any_more
     assert "Nothing is in dispute" in body(page.get("/adjudication/"))
     make_attempt(study, version, ben, outcome="knew_it")
     assert "nobody solved it" in body(page.get("/adjudication/"))
-    page.post(f"/adjudication/{version.pk}/", {"decision": "solvable", "reason": "I solved it myself."})
+    page.post(
+        f"/adjudication/{version.pk}/",
+        {"decision": "solvable", "severity": "0", "reason": "I solved it myself."},
+    )
     assert "Nothing is in dispute" in body(page.get("/adjudication/"))
     assert evidence.evidence(Version.objects.filter(pk=version.pk))[version.pk].found_solvable
 
@@ -260,7 +266,7 @@ def test_the_page_of_disputes_takes_the_same_number_of_queries_for_any_number(
     for number in (1, 8):
         chosen = Verdict.objects.order_by("pk").values_list("pk", flat=True)[:number]
         Verdict.objects.filter(pk__in=list(chosen)).update(test_quality=2)
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(10):
             page.get("/adjudication/")
 
 
@@ -269,9 +275,13 @@ def test_who_solved_or_wrote_an_example_does_not_decide_on_it(draft, ann, curato
     Verdict.objects.filter(attempt__slot__version=version).update(test_quality=3)
     type(ann).objects.filter(pk=ann.pk).update(role="curator")
     assert "You worked on this example" in body(signed_in(ann).get("/adjudication/"))
-    signed_in(ann).post(f"/adjudication/{version.pk}/", {"decision": "solvable", "reason": "mine"})
+    signed_in(ann).post(
+        f"/adjudication/{version.pk}/", {"decision": "solvable", "severity": "0", "reason": "mine"}
+    )
     Version.objects.filter(pk=version.pk).update(author=curator)
-    signed_in(curator).post(f"/adjudication/{version.pk}/", {"decision": "solvable", "reason": "mine"})
+    signed_in(curator).post(
+        f"/adjudication/{version.pk}/", {"decision": "solvable", "severity": "0", "reason": "mine"}
+    )
     assert not Adjudication.objects.exists()
 
 

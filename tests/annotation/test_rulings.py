@@ -105,7 +105,7 @@ def test_the_page_takes_the_same_number_of_queries_for_any_number(
         make_attempt(study, version, ann)
     Execution.objects.update(tampered=True)
     page = signed_in(curator)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         page.get("/adjudication/")
 
 

@@ -73,6 +73,14 @@ def _example(world: World) -> dict[str, Any]:
     return {"pk": world.version.example_id}
 
 
+def _case(world: World) -> dict[str, Any]:
+    return {"version": world.version.pk}
+
+
+def _fix(world: World) -> dict[str, Any]:
+    return {"pk": world.fix.pk}
+
+
 def _dataset(world: World) -> dict[str, Any]:
     return {"name": world.version.example.dataset.name}
 
@@ -125,6 +133,10 @@ RULES: dict[str, Rule] = {
     "work": Rule(ANNOTATORS),
     "next_example": Rule(PARTICIPANTS, _study),
     "guidelines": Rule(PARTICIPANTS, _study),
+    "own_page": Rule(ANNOTATORS),
+    "onboarding": Rule(PARTICIPANTS, _study),
+    "leave_study": Rule(PARTICIPANTS, _study),
+    "feedback": Rule(NOBODY, _attempt),  # of a gold example of the qualification alone
     "workspace": Rule(OWNER, _attempt),
     "execution": Rule(OWNER, _attempt),
     "run_changes": Rule(OWNER, _attempt),
@@ -133,6 +145,10 @@ RULES: dict[str, Rule] = {
     "scratch": Rule(OWNER, _attempt, _code("b-2", snippet="print(with_tax(1))")),
     "submit": Rule(OWNER, _attempt, _code("b-3")),
     "give_up": Rule(OWNER, _attempt, lambda _: {"reason": "no idea"}),
+    "defer": Rule(OWNER, _attempt, lambda _: {"reason": "later"}),
+    "decline": Rule(OWNER, _attempt, lambda _: {"reason": "not for me"}),
+    "report_broken": Rule(OWNER, _attempt, lambda _: {"what": "tests", "evidence": "they contradict"}),
+    "take_up": Rule(OWNER, _attempt),
     "beat": Rule(OWNER, _attempt, lambda _: {"tab": "t", "visible": "true", "ms_since_input": "10"}),
     "paste": Rule(
         OWNER,
@@ -181,7 +197,19 @@ RULES: dict[str, Rule] = {
     "study_export": Rule(CURATES, lambda world: {**_study(world), "table": "attempts", "style": "jsonl"}),
     "adjudication": Rule(CURATES),
     "rule_on": Rule(CURATES, lambda world: {"run": world.submission.pk}),
-    "adjudicate": Rule(CURATES, lambda world: {"version": world.version.pk}),
+    "adjudicate": Rule(CURATES, _case),
+    "second_reader": Rule(CURATES, _case),
+    "assess_solution": Rule(CURATES, _case),
+    "execute_solutions": Rule(CURATES, _case),
+    "alternative_withdraw": Rule(CURATES, lambda world: {**_case(world), "pk": world.alternative.pk}),
+    "fix_new": Rule(CURATES, _case),
+    "fix": Rule(CURATES, _fix),
+    "fix_execute": Rule(CURATES, _fix),
+    "fix_accept": Rule(CURATES, _fix),
+    "fix_discard": Rule(CURATES, _fix),
+    "study_fairness": Rule(CURATES, _study),
+    "fairness_execute": Rule(CURATES, _study),
+    "fairness_export": Rule(CURATES, lambda world: {**_study(world), "table": "findings", "style": "jsonl"}),
     # Examples
     "examples": Rule(CURATES),
     "examples_progress": Rule(CURATES),
@@ -271,6 +299,7 @@ RULES: dict[str, Rule] = {
     "v1:study-list": Rule(CURATES),
     "v1:study-detail": Rule(CURATES, _study),
     "v1:study-results": Rule(CURATES, _study),
+    "v1:study-fairness": Rule(CURATES, _study),
     "v1:release-list": Rule(READS),
     "v1:release-number-list": Rule(READS, lambda world: {"name": world.frozen.name}),
     "v1:release-number-detail": Rule(READS, _release),

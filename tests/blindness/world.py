@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils import timezone
@@ -13,18 +13,21 @@ from annotation.accounts import create_account
 from annotation.assignment import take_slot
 from annotation.attempts import close_attempt, settle
 from annotation.drafts import save_draft
+from annotation.fixing import try_fix
 from annotation.invitations import NewInvitation, invite
-from annotation.models import ApiToken, Attempt, Run, Study, User
+from annotation.models import ApiToken, Attempt, Fix, Run, Study, User
 from annotation.runs import run_visible, submit
 from annotation.tokens import make_token
 from config.access import Role
+from examples.alternatives import accept_alternative
 from examples.assembly import Answer, assemble
+from examples.editing import edit_of
 from examples.generation.fragments.reading import read_text
 from examples.generation.fragments.runs import plain_run
 from examples.generation.fragments.screening import Wanted
 from examples.generation.fragments.taking import take_fragments
 from examples.jobs import full_job
-from examples.models import Check, Fragment, ImportReport, ModelSample, Release, Version
+from examples.models import Alternative, Check, Fragment, ImportReport, ModelSample, Release, Version
 from examples.releasing.drafting import DraftPlan, SplitPlan, draft_release
 from examples.releasing.freezing import freeze
 from examples.releasing.lines import identity
@@ -86,6 +89,8 @@ class World:
     run: Run  # the owner's, of the visible tests
     submission: Run  # the other's
     revealing: Attempt  # the owner's, closed, in a study that shows the reference once it cannot come again
+    fix: Fix  # of the study's version, tried by the curator
+    alternative: Alternative  # the other's solution, accepted
     frozen: Release  # of an example with the same marks, and of one in a split that is kept private
     kept: Version  # the one in that split
     sample: ModelSample  # a model's, of the example in the split that readers may download
@@ -140,6 +145,7 @@ def make_world() -> World:
     save_draft(attempt, function=answer(OWN), module="", base_revision=0)
     run = run_visible(attempt, function=answer(OWN), module="", key="owner-1", now=now)
     finish(run)
+    fix, alternative = _judged(version, submission, people["curator"])
     frozen, kept = _frozen_release(people["other"], people["curator"])
     return World(
         **people,
@@ -150,6 +156,8 @@ def make_world() -> World:
         run=run,
         submission=submission,
         revealing=revealing,
+        fix=fix,
+        alternative=alternative,
         frozen=frozen,
         kept=kept,
         sample=_model_sample(frozen, "test", f"model of {frozen.name}"),
@@ -163,6 +171,22 @@ def make_world() -> World:
         invitation=invite(role=Role.ANNOTATOR, by=people["curator"]),
         token_key=_token_key(people["curator"]),
     )
+
+
+def _judged(version: Version, submission: Run, curator: User) -> tuple[Fix, Alternative]:
+    """Return a fix of the version, for which its reference and the other's submission are to be executed, and that
+    submission as an accepted alternative."""
+    edit = edit_of(version)
+    fix = try_fix(version, replace(edit, tests=edit.tests + "\n"), note=OTHERS_TEXT, by=curator)
+    alternative = accept_alternative(
+        version,
+        function=submission.function,
+        module="",
+        sha256=submission.sha256,
+        reason=OTHERS_TEXT,
+        by=curator,
+    )
+    return fix, alternative
 
 
 def _frozen_release(solver: User, curator: User) -> tuple[Release, Version]:
