@@ -48,6 +48,7 @@ def studies_on(studies: QuerySet[Study], evaluations: Sequence[Evaluation]) -> l
     """Return the studies with a closed attempt at a version of these evaluations, the newest first."""
     items = EvaluationItem.objects.filter(evaluation__in=evaluations)
     closed = Attempt.objects.filter(state=Attempt.State.CLOSED, slot__version__in=items.values("version"))
+    closed = closed.counted()
     return list(studies.filter(pk__in=closed.values("slot__study")).order_by("-pk"))
 
 

@@ -12,6 +12,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from annotation.carrying import carried_independent, carried_rows, carried_studies
 from annotation.figures import Line, line_of
 from annotation.models import (
+    COUNTED,
     Adjudication,
     Attempt,
     Run,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -31,6 +32,11 @@ class Score:
     retry: bool
     passed: bool
     failed: bool
+
+    @property
+    def needed(self) -> int:
+        """Return how many have to be solved."""
+        return ceil(self.pass_mark * self.total - 1e-9)
 
 
 def mark_gold(study: Study, version: int, *, purpose: str, by: User) -> GoldItem:
@@ -108,7 +114,7 @@ def _round(versions: list[int], mine: dict[int, tuple[str, bool]], mark: float, 
     total = sum(v not in mine or mine[v][0] != Attempt.State.REPORTED for v in versions)
     solved, done = sum(is_solved for _, is_solved in counted), len(counted)
     over = total > 0 and done >= total
-    reached = over and solved >= mark * total - 1e-9
+    reached = over and solved >= ceil(mark * total - 1e-9)
     return Score(solved, done, total, mark, retry, passed=reached, failed=over and not reached)
 
 
