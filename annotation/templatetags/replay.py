@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.template import Library
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from annotation.replay.bar import span_bar
 from annotation.replay.moment import Moment
+from annotation.replay.steps import Step
 from annotation.replay.timeline import Timeline
+from config.parts.values import clock
 
 register = Library()
 
@@ -22,3 +27,10 @@ def time_bar(timeline: Timeline, moment: Moment) -> SafeString:
         now=moment.step.seconds,
         label=timeline.label,
     )
+
+
+@register.simple_tag
+def step_links(steps: Iterable[Step]) -> SafeString:
+    """Return a link to each of the steps; there may be thousands, which a loop of the template would draw slowly."""
+    links = ((step.number, step.title, clock(step.seconds)) for step in steps)
+    return format_html_join(" ", '<a href="?at={0}" data-at="{0}" aria-label="{1}">{2}</a>', links)
