@@ -127,6 +127,18 @@ class DecideForm(forms.Form):
     )
 
 
+class AdmitForm(forms.Form):
+    """Why somebody may work without having qualified."""
+
+    reason = forms.CharField(max_length=2000)
+
+
+class CapForm(forms.Form):
+    """How many examples one person is given at most."""
+
+    cap = forms.IntegerField(required=False, min_value=1, max_value=10_000)
+
+
 class VersionField(VersionChoiceField):
     """A version, by its example's label and title."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -14,9 +16,10 @@ from annotation.models import (
     Background,
     Protocol,
     Slot,
+    Study,
     StudyPerson,
 )
-from annotation.onboarding.gold import Score, later_items, qualification_of
+from annotation.onboarding.gold import Score, later_items, scores_of
 
 What = Acceptance.What
 LEFT_BEHIND = [Attempt.State.CLOSED, Attempt.State.DECLINED, Attempt.State.REPORTED]
@@ -55,20 +58,66 @@ def next_step(member: StudyPerson) -> Step:
 
 def standing_of(member: StudyPerson) -> Standing:
     """Return how far the person is, without any query where the protocol asks for nothing."""
-    protocol = member.study.protocol
+    return standings(member.study, [member])[member.pk]
+
+
+def standings(study: Study, members: Sequence[StudyPerson]) -> dict[int, Standing]:
+    """Return how far each of a study's people is, by the number of their membership, in six queries at most."""
+    protocol = study.protocol
     asked = steps_of(protocol)
     if asked == (Step.WORK,):
-        return Standing(asked, frozenset(), Step.WORK)
-    said = list(Acceptance.objects.filter(member=member))
-    done = {step for step in asked if step != Step.WORK and _is_done(step, member, protocol, said)}
-    score = qualification_of(member) if Step.QUALIFICATION in asked else None
-    if score is not None and (score.passed or Admission.objects.filter(member=member).exists()):
-        done.add(Step.QUALIFICATION)
-    todo = next(step for step in asked if step not in done)
-    if todo == Step.QUALIFICATION and score is not None and score.failed:
+        return {member.pk: Standing(asked, frozenset(), Step.WORK) for member in members}
+    said: dict[int, list[Acceptance]] = defaultdict(list)
+    for each in Acceptance.objects.filter(member__in=members):
+        said[each.member_id].append(each)
+    people = [member.person_id for member in members]
+    answered = set(Background.objects.filter(member__in=members).values_list("member", flat=True))
+    warmed = Attempt.objects.filter(annotator__in=people, slot__kind=Slot.Kind.WARM_UP, state__in=LEFT_BEHIND)
+    warm = set(warmed.values_list("annotator", flat=True)) if Step.WARM_UP in asked else set()
+    scores = scores_of(study, people) if Step.QUALIFICATION in asked else {}
+    admitted = set(Admission.objects.filter(member__in=members).values_list("member", flat=True))
+    return {
+        member.pk: _standing(
+            protocol,
+            asked,
+            Facts(
+                said[member.pk],
+                member.pk in answered,
+                member.person_id in warm,
+                scores.get(member.person_id),
+                member.pk in admitted,
+            ),
+        )
+        for member in members
+    }
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is stored of a person's way into a study; `warm` in whatever study: who knows the editor need not meet it again."""
+
+    said: list[Acceptance]
+    answered: bool
+    warm: bool
+    score: Score | None
+    admitted: bool
+
+
+def _standing(protocol: Protocol, asked: tuple[Step, ...], facts: Facts) -> Standing:
+    consent = _latest(facts.said, What.CONSENT, protocol.consent_text)
+    reached = {
+        Step.CONSENT: consent is True,
+        Step.BACKGROUND: facts.answered,
+        Step.GUIDELINES: _latest(facts.said, What.GUIDELINES, protocol.guidelines) is True,
+        Step.WARM_UP: facts.warm,
+        Step.QUALIFICATION: facts.admitted or (facts.score is not None and facts.score.passed),
+        Step.WORK: False,
+    }
+    todo = next(step for step in asked if not reached[step])
+    if todo == Step.QUALIFICATION and facts.score is not None and facts.score.failed:
         todo = Step.NOT_QUALIFIED
-    declined = Step.CONSENT in asked and _latest(said, What.CONSENT, protocol.consent_text) is False
-    return Standing(asked, frozenset(done), todo, declined, score)
+    done = frozenset(step for step in asked if reached[step])
+    return Standing(asked, done, todo, Step.CONSENT in asked and consent is False, facts.score)
 
 
 def steps_of(protocol: Protocol) -> tuple[Step, ...]:
@@ -89,19 +138,6 @@ def steps_of(protocol: Protocol) -> tuple[Step, ...]:
     if protocol.pass_mark is not None:
         steps.append(Step.QUALIFICATION)
     return (*steps, Step.WORK)
-
-
-def _is_done(step: Step, member: StudyPerson, protocol: Protocol, said: list[Acceptance]) -> bool:
-    if step == Step.CONSENT:
-        return _latest(said, What.CONSENT, protocol.consent_text) is True
-    if step == Step.GUIDELINES:
-        return _latest(said, What.GUIDELINES, protocol.guidelines) is True
-    if step == Step.BACKGROUND:
-        return Background.objects.filter(member=member).exists()
-    if step == Step.WARM_UP:  # in whatever study: who knows the editor need not meet it again
-        warmed = Attempt.objects.filter(annotator=member.person_id, slot__kind=Slot.Kind.WARM_UP)
-        return warmed.filter(state__in=LEFT_BEHIND).exists()
-    return False
 
 
 def _latest(said: list[Acceptance], what: str, text: str) -> bool | None:

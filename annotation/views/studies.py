@@ -222,4 +222,4 @@ def slot_release(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     slot = get_object_or_404(study.slots.select_related("annotator"), pk=pk)
     if release_slot(slot, by=request.user, now=timezone.now()):
         messages.success(request, "The place is free again; the draft stays with its person.")
-    return redirect("study", name)
+    return redirect("study_queue" if request.POST.get("from") == "queue" else "study", name)

@@ -57,6 +57,10 @@ def _slot(world: World) -> dict[str, Any]:
     return {"name": world.study.name, "pk": world.attempt.slot_id}
 
 
+def _broken(world: World) -> dict[str, Any]:
+    return {**_study(world), "pk": world.study.broken_reports.get().pk}
+
+
 def _member(world: World) -> dict[str, Any]:
     return {"name": world.study.name, "pk": world.other.pk}
 
@@ -186,6 +190,14 @@ RULES: dict[str, Rule] = {
     "study_people": Rule(CURATES, _study),
     "study_person_out": Rule(CURATES, _member),
     "slot_release": Rule(CURATES, _slot),
+    "study_queue": Rule(CURATES, _study),
+    "report_decide": Rule(CURATES, _broken, lambda _: {"decision": "go_on", "reason": "it is whole"}),
+    "report_replace": Rule(CURATES, _broken),
+    "gold_mark": Rule(CURATES, _study),
+    "gold_unmark": Rule(CURATES, lambda world: {**_study(world), "pk": world.study.gold_items.get().pk}),
+    "person_admit": Rule(CURATES, _member, lambda _: {"reason": "known"}),
+    "person_cap": Rule(CURATES, _member, lambda _: {"cap": "3"}),
+    "person_withdraw": Rule(CURATES, _member),
     "study_results": Rule(CURATES, _study),
     "study_codebook": Rule(CURATES, _study),
     "study_attempts": Rule(CURATES, _study),

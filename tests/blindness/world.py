@@ -147,6 +147,10 @@ def make_world() -> World:
     finish(run)
     fix, alternative = _judged(version, submission, people["curator"])
     frozen, kept = _frozen_release(people["other"], people["curator"])
+    BrokenReport.objects.create(
+        attempt=others_attempt, study=study, version=version, what="tests", evidence=OTHERS_TEXT
+    )
+    GoldItem.objects.create(study=study, version=kept, purpose="later", marked_by=people["curator"])
     return World(
         **people,
         study=study,
