@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 from annotation.models import Study
+from annotation.protocols import LABELS, differences, in_words
 
 
 class Column(NamedTuple):
@@ -185,6 +187,7 @@ def codebook(study: Study) -> str:
         "CSV is UTF-8 with CRLF and a head row; empty means none. Text that a spreadsheet would take for a formula (it",
         "begins with = + - @, tab or CR) has an apostrophe before it, in CSV only. JSON Lines hold the text as it is.",
         "Seconds are rounded to the millisecond.",
+        *_protocols(study),
     ]
     for name, table in TABLES.items():
         lines += [
@@ -198,3 +201,25 @@ def codebook(study: Study) -> str:
         ]
         lines += [f"| `{column.name}` | {column.meaning} |" for column in table.columns]
     return "\n".join([*lines, ""])
+
+
+def _protocols(study: Study) -> list[str]:
+    """Return every protocol that was in force: every rule of the first, and of each other what it changed and why."""
+    frozen = [each for each in study.protocols.order_by("number") if each.frozen_at] or [study.protocol]
+    first, lines = frozen[0], ["", "## Protocols"]
+    lines += ["", f"Protocol {first.number}:", ""]
+    lines += [
+        f"- {label}: {_one_line(in_words(name, getattr(first, name)))}" for name, label in LABELS.items()
+    ]
+    for before, after in pairwise(frozen):
+        lines += ["", f"Protocol {after.number}, in force from {after.frozen_at:%Y-%m-%d %H:%M} UTC."]
+        lines += [f"Reason: {_one_line(after.reason)}", ""]
+        lines += [
+            f"- {change.label}: {_one_line(change.before)} → {_one_line(change.after)}"
+            for change in differences(before, after)
+        ]
+    return lines
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -163,7 +163,7 @@ def in_words(name: str, value: Any) -> str:
     if name == "arms":
         return ", ".join(Arm(each).label for each in value)
     if name == "strata":
-        return f"{len(value)}" if value else "none"
+        return "; ".join(_stratum_in_words(part) for part in value) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None or value == "":
@@ -173,6 +173,11 @@ def in_words(name: str, value: Any) -> str:
     if name.endswith("_seconds"):
         return f"{value // 60} min" if value and value % 60 == 0 else f"{value} s"
     return f"{100 * value:.0f} %" if name == "pass_mark" else str(value)
+
+
+def _stratum_in_words(part: Mapping[str, Any]) -> str:
+    values = ", ".join(str(value) for name, value in part.items() if name not in ("of", "drawn")) or "all"
+    return f"{values}: {part['drawn']} of {part['of']}"
 
 
 def _rule_in_words(declared: Mapping[str, Any]) -> str:

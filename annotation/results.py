@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, prefetch_related_objects
 
 from annotation import clock
 from annotation.broken import left_the_study
+from annotation.leaving_out import Declared, declared_for
 from annotation.models import (
     COUNTED,
+    Arm,
     Attempt,
     Beat,
     Pause,
     Run,
     Slot,
     Study,
-    Verdict,
     solvers_in_force,
 )
 from annotation.study.agreement import Agreement, difficulty_agreement
+from annotation.study.exclusions import CATALOGUE, Facts
 from annotation.study.intervals import Rate, clustered_rate
 from annotation.study.rates import StudyRates, study_rates
 from annotation.study.rows import AttemptRow, leave_out_unfinished
+from annotation.study.sensitivity import UnderLimit, under_limits
 from annotation.study.tables import AnnotatorLine, ExampleLine, by_annotator, by_example
 from annotation.study.times import TimeToSolve, time_to_solve
 from annotation.withdrawing import Withdrawn, asked_to_be_left_out, withdrawn_of
 from examples.models import Version
 from runner.models import Execution
 
-KNEW_IT = "knew it already"
+KNEW_IT = CATALOGUE["knew_it"].reason
 WROTE_IT = "wrote the version"
 GIVEN_BACK = "slot given back"
 DECLINED = "declined"
@@ -53,12 +56,16 @@ LEFT: dict[str, str] = {
 }
 
 
+K = TypeVar("K")
+
+
 @dataclass(frozen=True, slots=True)
 class Results:
     """Everything the page and the API say of a study.
 
     `by_level` is the share solved among the attempts rated by each level, `nothing_left_out` the headline rate without
-    exclusions.
+    exclusions. `by_arm` and `by_protocol` are the shares solved of what counts in each that has any, `under_limits` the
+    figures of time under other idle limits, `rated_otherwise` how many gave a difficulty that today's scale lacks.
     """
 
     rows: tuple[AttemptRow, ...]
@@ -70,6 +77,10 @@ class Results:
     by_level: tuple[tuple[str, Rate], ...]
     nothing_left_out: Rate
     withdrawn: Withdrawn
+    by_arm: tuple[tuple[str, Rate], ...]
+    by_protocol: tuple[tuple[int, Rate], ...]
+    under_limits: tuple[UnderLimit, ...]
+    rated_otherwise: int
 
     @property
     def closed(self) -> int:
@@ -78,14 +89,22 @@ class Results:
 
 
 def study_results(study: Study, *, as_of: datetime | None = None) -> Results:
-    """Return every figure of the study as it stands, in six queries; `as_of` passes over later withdrawals."""
-    rows = tuple(rows_of(Attempt.objects.filter(slot__study=study), as_of=as_of))
-    protocol = study.protocol
-    levels = list(protocol.difficulty_levels)
+    """Return every figure of the study as it stands, in seven queries; `as_of` passes over later withdrawals.
+
+    Where attempts began under several protocols, the figures within m submissions and the limit on active time are those
+    of the most generous of them, and a difficulty counts where today's scale has it.
+    """
+    prefetch_related_objects([study], "protocols")
+    every = rows_of(Attempt.objects.filter(slot__study=study), as_of=as_of, idle_limits=clock.IDLE_LIMITS)
+    levels = list(study.protocol.difficulty_levels)
+    rows = tuple(row if row.difficulty in (None, *levels) else replace(row, difficulty=None) for row in every)
+    used = {row.protocol for row in rows} | {study.protocol.number}
+    protocols = [each for each in study.protocols.all() if each.number in used]
+    limit = max(each.active_limit_seconds for each in protocols)
     return Results(
         rows=rows,
-        rates=study_rates(rows, submissions=protocol.submissions, levels=levels),
-        times=time_to_solve(rows, limit=protocol.active_limit_seconds),
+        rates=study_rates(rows, submissions=max(each.submissions for each in protocols), levels=levels),
+        times=time_to_solve(rows, limit=limit),
         agreement=difficulty_agreement(rows, levels=levels),
         examples=by_example(rows, levels=levels),
         annotators=by_annotator(rows, levels=levels),
@@ -96,6 +115,22 @@ def study_results(study: Study, *, as_of: datetime | None = None) -> Results:
             if row.closed and row.excluded_reason != WITHDREW  # a wish, not a rule of the protocol
         ),
         withdrawn=withdrawn_of(study, as_of=as_of),
+        by_arm=_solved_by(rows, lambda row: row.arm, [arm.value for arm in Arm]),
+        by_protocol=_solved_by(rows, lambda row: row.protocol, sorted(used)),
+        under_limits=under_limits(rows, idle_limits=clock.IDLE_LIMITS, limit=limit),
+        rated_otherwise=sum(a.difficulty != b.difficulty for a, b in zip(rows, every, strict=True)),
+    )
+
+
+def _solved_by(
+    rows: Iterable[AttemptRow], key: Callable[[AttemptRow], K], order: Sequence[K]
+) -> tuple[tuple[K, Rate], ...]:
+    """Return the share solved of the rows of each key that has any, in order."""
+    counted = leave_out_unfinished(rows).rows
+    return tuple(
+        (value, clustered_rate((row.annotator, row.solved) for row in counted if key(row) == value))
+        for value in order
+        if any(key(row) == value for row in counted)
     )
 
 
@@ -110,20 +145,27 @@ def rows_of_versions(versions: QuerySet[Version]) -> list[AttemptRow]:
 
 
 def rows_of(
-    attempts: QuerySet[Attempt], *, rated: bool = True, as_of: datetime | None = None
+    attempts: QuerySet[Attempt],
+    *,
+    rated: bool = True,
+    as_of: datetime | None = None,
+    idle_limits: Sequence[int] = (),
 ) -> list[AttemptRow]:
-    """Return the plain row of each attempt, in order, in four queries; warm-up and gold examples have none.
+    """Return the plain row of each attempt, in order, in five queries; warm-up and gold examples have none.
 
-    What a person asked to be left out stays in where they asked after `as_of`: so earlier figures can be had again.
+    Each has its counted time under the `idle_limits`, too. What a person asked to be left out stays in where they asked after `as_of`: so earlier figures can be had again.
     """
     attempts = attempts.filter(slot__kind__in=COUNTED)
-    logs = attempt_logs(attempts)
+    logs, declared = attempt_logs(attempts), declared_for(attempts)
     facts = attempts.annotate(
         wanted_solvers=solvers_in_force("slot__study"),
         left_as_broken=left_the_study(study="slot__study", version="slot__version"),
         withdrew=asked_to_be_left_out(study="slot__study", person="annotator", as_of=as_of),
     ).order_by("pk")
-    return [_row(Fact(*values), logs, rated=rated) for values in facts.values_list(*COLUMNS)]
+    return [
+        _row(Fact(*values), logs, declared, rated=rated, idle_limits=idle_limits)
+        for values in facts.values_list(*COLUMNS)
+    ]
 
 
 class Fact(NamedTuple):
@@ -147,6 +189,12 @@ class Fact(NamedTuple):
     kind: str
     left_as_broken: bool
     withdrew: bool
+    study: int
+    protocol: int
+    protocol_number: int
+    arm: str
+    aids: str | None
+    prior_exposure: str | None
 
 
 COLUMNS = (
@@ -168,6 +216,12 @@ COLUMNS = (
     "slot__kind",
     "left_as_broken",
     "withdrew",
+    "slot__study_id",
+    "protocol_id",
+    "protocol__number",
+    "arm",
+    "verdict__aids",
+    "verdict__prior_exposure",
 )
 
 
@@ -242,11 +296,14 @@ def _add_runs(logs: Logs, runs: QuerySet[Run]) -> None:
             logs.submissions[attempt].append(Submitted(at, state, passed, awaits))
 
 
-def _row(fact: Fact, logs: Logs, *, rated: bool) -> AttemptRow:
+def _row(
+    fact: Fact, logs: Logs, declared: Declared, *, rated: bool, idle_limits: Sequence[int]
+) -> AttemptRow:
     submissions = logs.submissions.get(fact.pk, [])
     judged = [each for each in submissions if each.state == Execution.State.FINISHED]
     first = next((number for number, each in enumerate(judged, 1) if each.passed), None)
-    intervals = logs.intervals(fact.pk, fact.started_at, fact.ended_at, idle_limit=fact.idle_limit)
+    seconds = _counted_seconds(fact, logs, {fact.idle_limit, *idle_limits})
+    awaits = first is None and any(each.awaits_curator for each in judged)
     return AttemptRow(
         version_id=fact.version,
         example=f"EX-{fact.example:04d} v{fact.version_number}",
@@ -257,15 +314,31 @@ def _row(fact: Fact, logs: Logs, *, rated: bool) -> AttemptRow:
         solved=first is not None,
         solved_at_submission=first,
         difficulty=fact.difficulty if rated else None,
-        active_seconds=clock.active_seconds(intervals) if logs.beats.get(fact.pk) else None,  # no page told
+        active_seconds=seconds.get(fact.idle_limit),
         interrupted=bool(submissions) and submissions[-1].state == Execution.State.UNJUDGED,
-        excluded_reason=_why_excluded(fact, awaits=first is None and any(s.awaits_curator for s in judged)),
+        excluded_reason=_why_excluded(fact, declared, seconds=seconds.get(fact.idle_limit), awaits=awaits),
         extra=fact.kind == Slot.Kind.EXTRA or fact.slot_number > fact.solvers,
+        arm=fact.arm,
+        protocol=fact.protocol_number,
+        counted_under={limit: seconds[limit] for limit in idle_limits if limit in seconds},
     )
 
 
-def _why_excluded(fact: Fact, *, awaits: bool) -> str:
-    """Return the protocol's reason to leave the attempt out of every figure, "" for none."""
+def _counted_seconds(fact: Fact, logs: Logs, idle_limits: Iterable[int]) -> dict[int, float]:
+    """Return the active plus reading seconds under each idle limit; none where no page told of any."""
+    if not logs.beats.get(fact.pk):
+        return {}
+    return {
+        limit: clock.active_seconds(logs.intervals(fact.pk, fact.started_at, fact.ended_at, idle_limit=limit))
+        for limit in idle_limits
+    }
+
+
+def _why_excluded(fact: Fact, declared: Declared, *, seconds: float | None, awaits: bool) -> str:
+    """Return the reason to leave the attempt out of every figure, "" for none.
+
+    First what no protocol can choose, since it is no measure of the example; then the rules of its own protocol.
+    """
     if fact.withdrew:
         return WITHDREW
     if fact.left_as_broken:
@@ -274,6 +347,12 @@ def _why_excluded(fact: Fact, *, awaits: bool) -> str:
         return LEFT[fact.state]
     if fact.author == fact.annotator:
         return WROTE_IT
-    if fact.outcome == Verdict.Outcome.KNEW_IT:
-        return KNEW_IT
-    return AWAITS_CURATOR if awaits else ""
+    facts = Facts(
+        outcome=fact.outcome,
+        prior_exposure=fact.prior_exposure or "",
+        arm=fact.arm,
+        aids=fact.aids or "",
+        counted_seconds=seconds,
+    )
+    reason = declared.reason(facts, protocol=fact.protocol, study=fact.study, person=fact.annotator)
+    return reason or (AWAITS_CURATOR if awaits else "")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.models import Study
+from annotation.results import Results
 
 
 class StudySerializer(serializers.ModelSerializer[Study]):
@@ -156,6 +160,30 @@ class AnnotatorLineSerializer(serializers.Serializer[object]):
     exclusions = serializers.DictField(child=serializers.IntegerField())
 
 
+class ArmSerializer(serializers.Serializer[object]):
+    """What was solved in an arm."""
+
+    arm = serializers.CharField()
+    solved = RateSerializer()
+
+
+class ByProtocolSerializer(serializers.Serializer[object]):
+    """What was solved by attempts that began under a protocol."""
+
+    protocol = serializers.IntegerField()
+    solved = RateSerializer()
+
+
+class UnderLimitSerializer(serializers.Serializer[object]):
+    """Figures of time as they would be under another idle limit, in seconds."""
+
+    idle_limit = serializers.IntegerField()
+    counted_seconds = serializers.FloatField()
+    median = EstimateSerializer()
+    geometric_mean = EstimateSerializer()
+    solved_in_time = RateSerializer()
+
+
 class ResultsSerializer(serializers.Serializer[object]):
     """Everything the page of a study says."""
 
@@ -165,3 +193,17 @@ class ResultsSerializer(serializers.Serializer[object]):
     examples = ExampleLineSerializer(many=True)
     annotators = AnnotatorLineSerializer(many=True)
     nothing_left_out = RateSerializer()
+    by_arm = serializers.SerializerMethodField()
+    by_protocol = serializers.SerializerMethodField()
+    under_limits = UnderLimitSerializer(many=True)
+
+    @extend_schema_field(ArmSerializer(many=True))
+    def get_by_arm(self, found: Results) -> Any:
+        """Return the arms that have attempts which count, in order."""
+        return ArmSerializer([{"arm": arm, "solved": rate} for arm, rate in found.by_arm], many=True).data
+
+    @extend_schema_field(ByProtocolSerializer(many=True))
+    def get_by_protocol(self, found: Results) -> Any:
+        """Return the protocols that have attempts which count, by number."""
+        rows = [{"protocol": number, "solved": rate} for number, rate in found.by_protocol]
+        return ByProtocolSerializer(rows, many=True).data

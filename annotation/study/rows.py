@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 STILL_OPEN = "still open"
 INTERRUPTED = "interrupted by our fault"
@@ -17,7 +17,9 @@ class AttemptRow:
     first, None where unsolved. ``outcome`` and ``difficulty`` are the annotator's own words from the verdict,
     None before one. ``interrupted`` means ended by us (outage, aborted session). ``excluded_reason`` is "" or
     the protocol's rule that leaves the attempt out of every figure. ``extra`` attempts were made beyond the k
-    places of the version. ``active_seconds`` is active plus reading, None where no time was recorded.
+    places of the version. ``active_seconds`` is active plus reading, None where no time was recorded, and
+    ``counted_under`` the same by other idle limits in seconds, where it was asked for. ``arm`` is the help the attempt
+    might use, ``protocol`` the number of the protocol under which it began.
     """
 
     version_id: int
@@ -33,6 +35,9 @@ class AttemptRow:
     interrupted: bool = False
     excluded_reason: str = ""
     extra: bool = False
+    arm: str = "none"
+    protocol: int = 1
+    counted_under: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from annotation.codebook import TABLES, codebook
 from annotation.curve import marks
 from annotation.exporting import export
 from annotation.figures import in_words, line, line_of
-from annotation.models import Study
+from annotation.models import Arm, Study
+from annotation.protocols import in_words as in_words_of
 from annotation.results import study_results
 from config.access import curator_required
 from config.http import HttpRequest, render_page
@@ -63,6 +64,17 @@ def results(request: HttpRequest, name: str) -> HttpResponse:
         "rates": [line_of(each) for each in (*figures, rates.versions_by_one, rates.versions_by_majority)],
         "difficulty": [line_of(by_name[level], brief=True) for level in study.protocol.difficulty_levels],
         "by_level": [line(level, rate, "attempts", brief=True) for level, rate in found.by_level],
+        "by_arm": [line(Arm(arm).label, rate, "attempts", brief=True) for arm, rate in found.by_arm]
+        if len(study.protocol.arms) > 1 or len(found.by_arm) > 1
+        else [],
+        "by_protocol": [
+            line(f"protocol {number}", rate, "attempts", brief=True) for number, rate in found.by_protocol
+        ]
+        if len(found.by_protocol) > 1
+        else [],
+        "rules": in_words_of("exclusion_rules", study.protocol.exclusion_rules)
+        if study.protocol.exclusion_rules
+        else "",
         "marks": marks(found.times),
         "reported": line("as reported", rates.solved.rate, "attempts", brief=True),
         "unfiltered": line("nothing left out", found.nothing_left_out, "attempts", brief=True),

@@ -108,13 +108,13 @@ def test_code_with_line_breaks_quotes_and_commas_comes_back_from_csv(study):
 
 
 def test_queries_grow_by_batches_and_not_by_attempts(study, ann, django_assert_num_queries, monkeypatch):
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         as_jsonl(study, "attempts")
     for at in range(3):
         version = make_version(f"more{at}")
         study.slots.create(version=version, number=1)
         make_attempt(study, version, ann)
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         as_jsonl(study, "attempts")
 
 

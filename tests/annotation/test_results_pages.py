@@ -157,12 +157,12 @@ def test_the_study_page_takes_the_same_number_of_queries_for_any_number_of_attem
     study, curator, ann, django_assert_num_queries
 ):
     page = signed_in(curator)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(11):
         page.get("/studies/s-01/results/")
     for at in range(5):
         version = make_version(f"more{at}")
         make_attempt(_with_slot(study, version), version, ann)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(11):
         page.get("/studies/s-01/results/")
 
 
