@@ -245,6 +245,9 @@ def main(arguments: list[str]) -> int:
             wanted = wanted or result.samples
             held &= result.holds(wanted)
             print(result.line(wanted), flush=True)
+            for number, said in wanted.items() if name == UNDISTURBED else ():
+                if said[0] != OUTCOMES[kind_of(int(number))]:
+                    print(f"    sample {number}: {said} for {OUTCOMES[kind_of(int(number))]}")
             for number in result.differ(wanted)[:3]:
                 print(f"    sample {number}: {result.samples.get(number)} for {wanted[number]}")
             for reason, times in result.faults.items():
