@@ -76,11 +76,12 @@ def open_workspace(page: Page, site: str, attempt: Attempt) -> None:
 
 def seen(page: Page) -> list[str]:
     """Return the lines of the file as they stand from top to bottom on the right, the editors' among them."""
-    return page.evaluate(
+    found: list[str] = page.evaluate(
         """() => [...document.querySelectorAll('#work [data-around]:not([hidden]) .l, #work code-editor:not(#scratchpad)')]
         .sort((one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top)
         .flatMap(each => each.matches('.l') ? [each.textContent] : [`<${each.id}>`])"""
     )
+    return found
 
 
 def test_panes_keep_their_measure_and_the_function_is_edited_in_its_place(
