@@ -185,7 +185,9 @@ ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_ADAPTER = "annotation.accounts.InvitationOnlyAdapter"
-ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "login_failed": "10/m/ip,5/5m/key"}
+ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "login_failed": "10/m/ip,5/5m/key", "signup": "10/h/ip"}
+# Whether people may ask for an account by themselves; a curator has to approve each.
+SIGN_UP = env.bool("BENCHWRIGHT_SIGN_UP", default=False)
 ACCOUNT_LOGOUT_ON_GET = False
 # A code of the half minute before or after counts too: clocks differ, and people type slowly.
 MFA_TOTP_TOLERANCE = 1

@@ -75,3 +75,22 @@ class AcceptForm(UserModelForm):
             except forms.ValidationError as error:
                 self.add_error("password1", error)
         return said
+
+
+class SignUpForm(AcceptForm):
+    """User name, password, and a word to the curators, of somebody who asks for an account."""
+
+    note = forms.CharField(
+        required=False,
+        max_length=500,
+        label="Who you are, in a line",
+        help_text="Curators read it when they decide. Leave out what you would not want kept.",
+    )
+
+
+class AnswerForm(forms.Form):
+    """A curator's answer to a sign-up: into which study, where they are let in."""
+
+    study = forms.ModelChoiceField(
+        Study.objects.exclude(state=Study.State.CLOSED), required=False, empty_label="no study yet"
+    )

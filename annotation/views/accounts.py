@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from allauth.core import ratelimit
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
@@ -20,9 +22,10 @@ from annotation.accounts import (
     reset_password,
     set_active,
 )
-from annotation.forms.accounts import AcceptForm, InvitationForm, NewAccountForm
+from annotation.forms.accounts import AcceptForm, AnswerForm, InvitationForm, NewAccountForm, SignUpForm
 from annotation.invitations import InvitationOver, accept_invitation, find_invitation, invite, withdraw
-from annotation.models import Invitation, User
+from annotation.models import Invitation, SignUp, User
+from annotation.signing_up import answer, sign_up, waiting
 from config.access import Role, admin_required, curator_required
 from config.http import HttpRequest, render_page
 from examples.models import audit
@@ -132,7 +135,15 @@ def invitations(request: HttpRequest) -> HttpResponse:
     rows = Invitation.objects.select_related("study", "accepted_by", "created_by")
     if not request.user.administers:
         rows = rows.filter(created_by=request.user)
-    context = {"form": form, "link": link, "invitations": rows[:INVITATIONS_SHOWN], "now": timezone.now()}
+    context = {
+        "form": form,
+        "link": link,
+        "invitations": rows[:INVITATIONS_SHOWN],
+        "now": timezone.now(),
+        "open_sign_up": settings.SIGN_UP,
+        "waiting": waiting(),
+        "answer_form": AnswerForm(),
+    }
     return render_page(request, "annotation/invitations.html", context, status=422 if form.is_bound else 200)
 
 
@@ -170,3 +181,47 @@ def _accept(request: HttpRequest, token: str, form: AcceptForm) -> HttpResponse:
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     messages.success(request, f"Welcome. Others read of you as {user.pseudonym}.")
     return redirect("home")
+
+
+@require_http_methods(["GET", "POST"])
+def sign_up_page(request: HttpRequest) -> HttpResponse:
+    """Let somebody ask for an account, where the site has that switched on; else there is no such page."""
+    if not settings.SIGN_UP:
+        raise Http404
+    form = SignUpForm(request.POST or None)
+    if request.method == "POST" and not ratelimit.consume(request, action="signup"):
+        refused: HttpResponse = ratelimit.respond_429(request)
+        return refused
+    if request.method == "POST" and form.is_valid():
+        said = form.cleaned_data
+        try:
+            sign_up(username=said["username"], password=said["password1"], note=said["note"])
+        except AccountRefused as refused:
+            form.add_error(None, str(refused))
+        except IntegrityError:
+            form.add_error("username", "A user with that username already exists.")
+        else:
+            return render_page(request, "annotation/sign_up_done.html")
+    status = 422 if form.is_bound else 200
+    return render_page(request, "annotation/sign_up.html", {"form": form}, status=status)
+
+
+@require_POST
+@curator_required
+def sign_up_answer(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let somebody in who asked for an account, or turn them away."""
+    row = get_object_or_404(SignUp.objects.select_related("user"), pk=pk)
+    form = AnswerForm(request.POST)
+    approved = request.POST.get("answer") == "yes"
+    if not form.is_valid():
+        messages.error(request, "That study takes nobody any more; choose another.")
+        return redirect("invitations")
+    try:
+        study = form.cleaned_data["study"]
+        answer(row, approved=approved, study=study, by=request.user, now=timezone.now())
+        messages.success(
+            request, f"{row.user.pseudonym} {'can sign in now' if approved else 'was turned away'}."
+        )
+    except AccountRefused as refused:
+        messages.error(request, str(refused))
+    return redirect("invitations")

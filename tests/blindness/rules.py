@@ -133,6 +133,7 @@ RULES: dict[str, Rule] = {
     "healthz": Rule(EVERYBODY),
     "join": Rule(EVERYBODY, lambda world: {"token": world.invitation.token}),
     "account": Rule(SIGNED_IN),
+    "sign_up": Rule(NOBODY),  # switched off, as it is by default
     # The annotator's own work
     "work": Rule(ANNOTATORS),
     "next_example": Rule(PARTICIPANTS, _study),
@@ -172,6 +173,7 @@ RULES: dict[str, Rule] = {
     "person_active": Rule(ADMIN, _person),
     "person_reset": Rule(ADMIN, _person),
     "invitations": Rule(CURATES),
+    "sign_up_answer": Rule(CURATES, lambda world: {"pk": world.asked.pk}),
     "invitation_withdraw": Rule(CURATES, lambda world: {"pk": world.invitation.invitation.pk}),
     # Studies
     "studies": Rule(CURATES),

@@ -15,8 +15,9 @@ from annotation.attempts import close_attempt, settle
 from annotation.drafts import save_draft
 from annotation.fixing import try_fix
 from annotation.invitations import NewInvitation, invite
-from annotation.models import ApiToken, Attempt, Fix, Run, Study, User
+from annotation.models import ApiToken, Attempt, BrokenReport, Fix, GoldItem, Run, SignUp, Study, User
 from annotation.runs import run_visible, submit
+from annotation.signing_up import sign_up
 from annotation.tokens import make_token
 from config.access import Role
 from examples.alternatives import accept_alternative
@@ -100,6 +101,7 @@ class World:
     check_execution: Execution
     report: ImportReport
     invitation: NewInvitation
+    asked: SignUp
     token_key: str  # the public part of a token of the curator's
 
     def person(self, kind: str) -> User | None:
@@ -172,6 +174,7 @@ def make_world() -> World:
         report=ImportReport.objects.create(
             dataset=version.example.dataset, dataset_name="shop", file_name="shop.jsonl", state="finished"
         ),
+        asked=sign_up(username="asks", password="correct horse battery", note="solves puzzles"),
         invitation=invite(role=Role.ANNOTATOR, by=people["curator"]),
         token_key=_token_key(people["curator"]),
     )
