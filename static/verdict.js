@@ -71,7 +71,7 @@ document.addEventListener("DOMContentLoaded", () => {
   async function answered(response, changed) {
     if (signedOut(response)) {
       say("warn", "Signed out: kept on this computer")
-      document.getElementById("signed-out")?.showModal()
+      document.dispatchEvent(new CustomEvent("sign-in-needed"))
       return later()
     }
     if ([410, 422, 429].includes(response.status)) {
@@ -98,10 +98,12 @@ document.addEventListener("DOMContentLoaded", () => {
 
   form.addEventListener("input", () => {
     keep(changes())
+    if (!sending) say("", "Not saved yet")
     clearTimeout(timer)
     timer = setTimeout(send, SAVE_AFTER)
   })
   window.addEventListener("online", () => { if (retry) send() })
+  document.addEventListener("signed-in", () => send())
   window.addEventListener("pagehide", () => send(true))
 
   const before = kept()

@@ -13,14 +13,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.attempts import Refused
-from annotation.clock import Kind
 from annotation.closing import reopen, why_not_reopened
 from annotation.exporting import attempt_events
 from annotation.forms.verdict import ReopenForm
 from annotation.models import Attempt, Run, Study, User
 from annotation.replay.bar import key
 from annotation.replay.moment import moment_of
-from annotation.replay.timeline import timeline_of
+from annotation.replay.timeline import KINDS, timeline_of
 from config.access import curator_required
 from config.http import HttpRequest, render_page
 from config.streaming import NDJSON, stream
@@ -72,7 +71,7 @@ def _show(request: HttpRequest, attempt: Attempt, form: ReopenForm, *, status: i
     }
     more = {
         "form": form,
-        "legend": [key(kind) for kind in Kind],
+        "legend": [key(kind) for kind in KINDS],
         "why_not": why_not_reopened(attempt, request.user),
     }
     return render_page(request, PAGE, context | more, partial=MOMENT, status=status)

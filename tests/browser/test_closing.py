@@ -21,6 +21,7 @@ from runner.outcome import Outcome
 from tests.annotation.factories import RIGHT, WRONG, finish, make_study, make_version
 from tests.annotation.test_replay import worked
 from tests.browser.eye import Eye
+from tests.conftest import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -71,15 +72,14 @@ def test_what_is_said_at_the_end_survives_everything_and_then_the_reference_is_s
     page.context.set_offline(False)
     expect(saved).to_contain_text("Saved")
 
-    cookies = page.context.cookies()
     page.context.clear_cookies()
     page.get_by_label("Note on the tests").fill("Too strict below zero.")
-    expect(page.get_by_role("dialog", name="You are signed out")).to_be_visible()
-    page.context.add_cookies([{**each, "url": site} for each in cookies])  # type: ignore[typeddict-item,misc]
-    for each in page.context.pages:
-        each.reload()
-    expect(page.get_by_label("Note on the tests")).to_have_value("Too strict below zero.")
+    layer = page.get_by_role("dialog", name="You are signed out")
+    layer.get_by_label("Password").fill(PASSWORD)
+    layer.get_by_role("button", name="Sign in and go on").click()
     expect(saved).to_contain_text("Saved")
+    page.reload()
+    expect(page.get_by_label("Note on the tests")).to_have_value("Too strict below zero.")
     said = said_so_far(attempt)
     assert (said["outcome"], said["evidence_input"], said["difficulty"]) == (
         "tests_wrong",
