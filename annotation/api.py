@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import viewsets
 from rest_framework.decorators import action
@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotation.fairness.report import report
 from annotation.fairness.serializers import FairnessSerializer
-from annotation.models import Study
+from annotation.models import Slot, Study
 from annotation.results import study_results
 from annotation.serializers import ResultsSerializer, StudySerializer
 from config.pagination import ByCursor
@@ -33,7 +33,10 @@ class StudyViewSet(viewsets.ReadOnlyModelViewSet[Study]):
         """Return the studies the person sees."""
         seen = Study.objects.visible_to(person_of(self.request)).prefetch_related("protocols")
         return seen.annotate(
-            people_count=Count("people", distinct=True), version_count=Count("slots__version", distinct=True)
+            people_count=Count("people", distinct=True),
+            version_count=Count(
+                "slots__version", filter=Q(slots__kind=Slot.Kind.STUDY), distinct=True
+            ),  # gold and warm-up are no part of what it finds out
         )
 
     @extend_schema(responses=ResultsSerializer)

@@ -161,12 +161,14 @@ def _checks(versions: Sequence[int]) -> dict[int, _Found]:
 def _solvers(versions: Sequence[int]) -> dict[int, list[Mark]]:
     """Return a sign for each taken slot of the versions, by version: solved, not solved, in progress."""
     taken = (
-        Version.objects.filter(pk__in=versions, slots__state__in=["taken", "closed"])
+        Version.objects.filter(
+            pk__in=versions, slots__state__in=["taken", "closed"], slots__kind__in=["study", "extra"]
+        )
         .order_by("pk", "slots__study", "slots__number")
         .values_list("pk", "slots__attempts__state", "slots__attempts__verdict__solved")
     )
     found: dict[int, list[Mark]] = defaultdict(list)
     for version, state, solved in taken:
-        if state != "released":
+        if state in ("open", "submitted", "closed"):
             found[version].append(WORKING if solved is None else SOLVED if solved else UNSOLVED)
     return found

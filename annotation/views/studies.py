@@ -15,7 +15,8 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.connection import connection_of
 from annotation.drawing import draw, draw_versions
 from annotation.forms.studies import ChooseVersionsForm, PeopleForm
-from annotation.models import Attempt, Slot, Study, StudyPerson, User
+from annotation.leases import HELD
+from annotation.models import COUNTED, Attempt, Slot, Study, StudyPerson, User
 from annotation.protocols import raise_solvers
 from annotation.studies import (
     StudyRefused,
@@ -46,11 +47,12 @@ def study_or_404(request: HttpRequest, name: str) -> Study:
 def studies(request: HttpRequest) -> HttpResponse:
     """List the studies with how far each is."""
     rows = Study.objects.visible_to(request.user).prefetch_related("protocols")
+    place = Q(slots__kind=Slot.Kind.STUDY)  # not warm-up and gold, which are nobody else's
     rows = rows.annotate(
-        places=Count("slots", distinct=True),
-        closed_places=Count("slots", filter=Q(slots__state=Slot.State.CLOSED), distinct=True),
-        taken_places=Count("slots", filter=Q(slots__state=Slot.State.TAKEN), distinct=True),
-        versions=Count("slots__version", distinct=True),
+        places=Count("slots", filter=place, distinct=True),
+        closed_places=Count("slots", filter=place & Q(slots__state=Slot.State.CLOSED), distinct=True),
+        taken_places=Count("slots", filter=place & Q(slots__state__in=HELD), distinct=True),
+        versions=Count("slots__version", filter=place, distinct=True),
         annotators=Count("people", filter=Q(people__active=True), distinct=True),
     )
     return render_page(request, "annotation/studies.html", {"studies": rows})
@@ -65,15 +67,17 @@ def study(request: HttpRequest, name: str) -> HttpResponse:
 
 def _study(request: HttpRequest, study: Study, *, status: int = 200, **more: Any) -> HttpResponse:
     """Return the page of a study; `more` are forms that came back with errors."""
-    states = dict(study.slots.order_by().values_list("state").annotate(count=Count("pk")))
+    places = Slot.objects.filter(study=study).of_the_study()
+    states = dict(places.order_by().values_list("state").annotate(count=Count("pk")))
+    taken = states.get(Slot.State.TAKEN, 0) + states.get(Slot.State.KEPT, 0)
     page = Paginator(_versions(study), PAGE).get_page(request.GET.get("page"))
     context = {
         "study": study,
         "free": states.get(Slot.State.FREE, 0),
-        "taken": states.get(Slot.State.TAKEN, 0),
+        "taken": taken,
         "closed": states.get(Slot.State.CLOSED, 0),
         "places": sum(states.values()),
-        "meter": [("", states.get(Slot.State.CLOSED, 0)), ("act", states.get(Slot.State.TAKEN, 0))],
+        "meter": [("", states.get(Slot.State.CLOSED, 0)), ("act", taken)],
         "page": page,
         "people": _people(study),
         "joined": connection_of(study),
@@ -88,7 +92,7 @@ def _study(request: HttpRequest, study: Study, *, status: int = 200, **more: Any
 
 def _versions(study: Study) -> QuerySet[Version]:
     """Return the study's versions, each with its slots as `places`; without their texts, which the page does not show."""
-    slots = study.slots.order_by("number")
+    slots = Slot.objects.filter(study=study).of_the_study().order_by("number")
     return (
         Version.objects.filter(Exists(slots.filter(version=OuterRef("pk"))))
         .select_related("example__dataset")
@@ -103,7 +107,11 @@ def _people(study: Study) -> QuerySet[StudyPerson]:
     mine = Attempt.objects.filter(slot__study=study, annotator=OuterRef("person"))
     closed = Count(
         "person__attempts",
-        filter=Q(person__attempts__slot__study=study, person__attempts__state=Attempt.State.CLOSED),
+        filter=Q(
+            person__attempts__slot__study=study,
+            person__attempts__slot__kind__in=COUNTED,
+            person__attempts__state=Attempt.State.CLOSED,
+        ),
     )
     return study.people.select_related("person").annotate(closed=closed, working=Exists(mine.open()))
 
