@@ -124,7 +124,7 @@ class VerdictForm(Graded):
         _offer(self, "difficulty", [(level, level) for level in protocol.difficulty_levels])
         _offer(self, "evidence_test", test_choices(tests))
         for name in ("instruction_note", "test_note"):
-            self.fields[name].help_text = f"Needed from {protocol.note_from} on."
+            self.fields[name].help_text = f"Needed for a grade of {_from(protocol.note_from)}."
         self.fields["aids"].required = bool(set(protocol.arms) - {Arm.NONE})
         if not protocol.asks_confidence:
             del self.fields["confidence"]
@@ -158,6 +158,10 @@ class VerdictForm(Graded):
     def _need(self, said: dict[str, Any], name: str, words: str) -> None:
         if not str(said.get(name) or "").strip():
             self.add_error(name, words)
+
+
+def _from(grade: int) -> str:
+    return " or ".join(str(each) for each in range(grade, 4))
 
 
 def test_choices(tests: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

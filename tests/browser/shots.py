@@ -25,6 +25,7 @@ TESTS = [
     "tests/browser/test_lost_work.py",
     "tests/browser/test_environments_look.py",
     "tests/browser/test_leaderboard.py",
+    "tests/browser/test_closing.py",
     "tests/browser/test_judging_look.py",
 ]
 DOCS = {
@@ -41,6 +42,9 @@ NO_PAGE = frozenset(
         "scratch",
         "submit",
         "give_up",
+        "verdict_draft",
+        "verdict_reopen",
+        "replay_events",
         "beat",
         "paste",
         "pause",
