@@ -40,6 +40,7 @@ class Group(NamedTuple):
     title: str
     names: tuple[str, ...]
     hint: str = ""
+    left: bool = False
 
 
 GROUPS = (
@@ -49,15 +50,15 @@ GROUPS = (
         "Which versions: chosen by hand or drawn, on the study's page. Everybody gets them in an order of their own, balanced "
         "over people.",
     ),
-    Group("What they see and may use", ("shows_visible_tests", "arms", "records_pastes")),
+    Group("What they see and may use", ("shows_visible_tests", "arms", "records_pastes"), left=True),
     Group("Limits", ("active_minutes", "idle_limit_seconds", "give_up_minutes", "submissions")),
-    Group("Difficulty", ("difficulty_question", "levels")),
+    Group("Difficulty", ("difficulty_question", "levels"), left=True),
     Group(
         "Grades of instruction and tests",
         ("instruction_lines", "test_lines", "note_from"),
         "What 0, 1, 2 and 3 mean, in words that two people read alike.",
     ),
-    Group("Also asked", ("asks_confidence", "asks_prior_exposure", "reveals_after_closing")),
+    Group("Also asked", ("asks_confidence", "asks_prior_exposure", "reveals_after_closing"), left=True),
     Group("Before and between", ("warm_up", "pass_percent", "gold_every")),
 )
 
@@ -170,8 +171,8 @@ class ProtocolForm(ProtocolModelForm):
             "consent_text": forms.Textarea(attrs={"rows": 6}),
         }
 
-    def __init__(self, *args: Any, running: bool = False, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: Any = None, *, running: bool = False, instance: Protocol | None = None) -> None:
+        super().__init__(data, instance=instance or Protocol())
         self.running, is_ = running, self.instance
         initial = {
             "arms": is_.arms,
@@ -180,7 +181,7 @@ class ProtocolForm(ProtocolModelForm):
             "levels": "\n".join(is_.difficulty_levels),
             "instruction_lines": "\n".join(is_.instruction_anchors),
             "test_lines": "\n".join(is_.test_anchors),
-            "pass_percent": None if is_.pass_mark is None else 100 * is_.pass_mark,
+            "pass_percent": None if is_.pass_mark is None else _plain(100 * is_.pass_mark),
             "reason": is_.reason,
         }
         for name, value in initial.items():
@@ -205,7 +206,7 @@ class ProtocolForm(ProtocolModelForm):
                     required=False,
                     min_value=rule.low * scale,
                     max_value=rule.high * scale,
-                    initial=scale * (rule.default if value is None else value),
+                    initial=_plain(scale * (rule.default if value is None else value)),
                 )
 
     def groups(self) -> list[tuple[Group, list[forms.BoundField]]]:
@@ -303,6 +304,11 @@ class ProtocolForm(ProtocolModelForm):
             return {"rule": rule.name}
         value = self.cleaned_data[f"{rule_field(rule)}_value"]
         return {"rule": rule.name, rule.parameter: value / 100 if rule.parameter == "share" else value}
+
+
+def _plain(number: float) -> float | int:
+    """Return the number as people write it: 50, 12.5."""
+    return int(number) if number == int(number) else round(number, 4)
 
 
 def _lines(text: str) -> list[str]:

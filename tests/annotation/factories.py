@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.assignment import take_slot
 from annotation.forms.protocol import ProtocolForm
-from annotation.models import Attempt, Beat, Protocol, Run, Slot, Study, StudyPerson, User
+from annotation.models import Attempt, Beat, Run, Slot, Study, StudyPerson, User
 from examples.masking import mask
 from examples.models import Dataset, Example, Version
 from runner.models import Environment, Execution
@@ -84,7 +84,7 @@ def make_study(
 
 def posted_protocol(**changes: object) -> dict[str, object]:
     """Return what the form of a new protocol sends, as it stands, with changes; None takes a field out."""
-    form = ProtocolForm(instance=Protocol())
+    form = ProtocolForm()
     data = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()} | changes
     return {name: value for name, value in data.items() if value is not None and value is not False}
 
