@@ -97,12 +97,24 @@ def verdicts(request: HttpRequest, pk: int) -> HttpResponse:
             difficulty=F("slots__attempts__verdict__difficulty"),
             instruction_quality=F("slots__attempts__verdict__instruction_quality"),
             test_quality=F("slots__attempts__verdict__test_quality"),
-            words=F("slots__attempts__verdict__text"),
+            attempt=F("slots__attempts__pk"),
+            instruction_note=F("slots__attempts__verdict__instruction_note"),
+            test_note=F("slots__attempts__verdict__test_note"),
+            text=F("slots__attempts__verdict__text"),
+            evidence=F("slots__attempts__verdict__evidence"),
             carried=F("slots__attempts__verdict__carried"),
             study=F("slots__study__name"),
         )
     )
-    rows = [{**row, "outcome": row["outcome"].replace("_", " ")} for row in told]
+    said = ("instruction_note", "test_note", "text", "evidence")
+    rows = [
+        {
+            **row,
+            "outcome": row["outcome"].replace("_", " "),
+            "words": "\n\n".join(row[name] for name in said if row[name]),
+        }
+        for row in told
+    ]
     return show(request, page, "examples/verdicts.html", verdicts=rows)
 
 

@@ -17,7 +17,19 @@ from annotation.attempts import close_attempt, give_up
 from annotation.closing import keep_answers, reopen
 from annotation.drafts import save_draft
 from annotation.exporting import attempt_events, export
-from annotation.models import Attempt, Beat, Draft, Paste, Pause, Protocol, Run, Slot, User
+from annotation.models import (
+    Attempt,
+    Beat,
+    Draft,
+    Paste,
+    Pause,
+    Protocol,
+    Reveal,
+    Run,
+    SecondJudgement,
+    Slot,
+    User,
+)
 from annotation.replay.bar import Sign, span_bar
 from annotation.replay.moment import moment_of
 from annotation.replay.steps import Source
@@ -178,6 +190,27 @@ def test_the_page_shows_code_outcome_and_words_inert(ann, curator):
     assert 'hx-swap-oob="true"' in part
     for odd in ("?at=x", "?at=-1", "?at=1e9", "?against=99999999999", "?at=٣"):
         assert browser(curator).get(path + odd).status_code == 200
+
+
+def test_what_was_said_after_the_reveal_stands_on_the_page_beside_the_verdict(ann, curator):
+    attempt = worked(ann)
+    reveal = Reveal.objects.create(attempt=attempt)
+    said = {
+        "reference": "wrong",
+        "tests": "unsure",
+        "instruction_quality": 2,
+        "test_quality": 1,
+        "text": "It rounds up.",
+    }
+    SecondJudgement.objects.create(reveal=reveal, **said)
+    page = browser(curator).get(reverse("replay", args=[attempt.pk])).content.decode()
+    assert "Reference and hidden tests shown" in page
+    assert "It rounds up." in page
+    assert "the first verdict stays as it is" in page
+    assert [row["event"] for row in lines_of(attempt_events(attempt))][-2:] == [
+        "revealed",
+        "second_judgement",
+    ]
 
 
 def test_every_look_is_logged_and_moving_through_an_attempt_is_one(ann, curator):
