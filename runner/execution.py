@@ -74,28 +74,31 @@ def _execute(execution: Execution, claim: Claim, *, alone: bool) -> None:
     """Run the claimed execution, once more where only the machine was slow, and save what came of it."""
     job = execution.job
     recorder = Recorder(execution, claim)
-    measurement = _run(recorder, job, container_name(claim), alone=alone)
+    measurement = _run(recorder, job, container_name(execution, claim), alone=alone)
     judgement = judge(measurement, job.expected)
     repeated = not alone and waited(measurement, judgement, job)
     if repeated:
         recorder.drop()
         recorder = Recorder(execution, claim)
-        measurement = _run(recorder, job, container_name(claim, "again"), alone=True)
+        measurement = _run(recorder, job, container_name(execution, claim, "again"), alone=True)
         judgement = judge(measurement, job.expected)
     inside = to_run_inside(job, measurement)
     if inside is not None:
         recorder.drop()
         recorder, job = Recorder(execution, claim), inside
-        measurement = _run(recorder, job, container_name(claim, "inside"))
+        measurement = _run(recorder, job, container_name(execution, claim, "inside"))
         measurement = replace(measurement, facts=measurement.facts | {"compared": "inside"})
         judgement = judge(measurement, job.expected)
     confirmation = _confirmation(recorder, job, judgement)
     _finish(recorder, measurement, judgement, confirmation, repeated=repeated or alone)
 
 
-def container_name(claim: Claim, again: str = "") -> str:
-    """Return the container's name, which carries the claim; `again` tells those of one claim apart."""
-    return f"benchwright-{claim.token}{again and '-'}{again}"
+def container_name(execution: Execution, claim: Claim, again: str = "") -> str:
+    """Return the container's name, which carries the claim; a batch has one for all, so the execution stands in it too.
+
+    `again` tells those of one execution apart.
+    """
+    return f"benchwright-{claim.token}-{execution.pk}{again and '-'}{again}"
 
 
 def _confirmation(recorder: Recorder, job: Job, judgement: Judgement) -> Confirmation | None:
@@ -103,7 +106,9 @@ def _confirmation(recorder: Recorder, job: Job, judgement: Judgement) -> Confirm
     unseen, numbers = Unrecorded(recorder.execution, recorder.claim), count(1)
 
     def run(changed: Job) -> Measurement:
-        return _run(unseen, changed, container_name(recorder.claim, f"canary-{next(numbers)}"))
+        return _run(
+            unseen, changed, container_name(recorder.execution, recorder.claim, f"canary-{next(numbers)}")
+        )
 
     return confirmed(job, judgement, run)
 

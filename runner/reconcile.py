@@ -58,7 +58,7 @@ def _give_back(lost: QuerySet[Execution]) -> int:
         except ClaimLost:
             continue
         given += 1
-        boxes.remove(f"benchwright-{execution.claim}")
+        boxes.remove(f"benchwright-{execution.claim}-{execution.pk}")
         execution.refresh_from_db(fields=["sequence", "state"])
         claims.note_fault(execution, LOST, last=not execution.is_open)
         announce(execution)

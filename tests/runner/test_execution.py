@@ -58,7 +58,7 @@ def test_a_finished_execution_is_not_executed_again(monkeypatch):
     assert len(fake.names) == 1
 
 
-def test_the_container_is_named_for_the_claim(monkeypatch):
+def test_the_container_is_named_for_the_claim_and_the_execution(monkeypatch):
     run = queued()
     tokens = []
     monkeypatch.setattr(
@@ -66,7 +66,7 @@ def test_the_container_is_named_for_the_claim(monkeypatch):
     )
     with sandboxed(monkeypatch, PASSED) as fake:
         execute(run.pk)
-    assert fake.names == [f"benchwright-{tokens[0]}"]
+    assert fake.names == [f"benchwright-{tokens[0]}-{run.pk}"]
     assert tokens[0].startswith(claims.BOOT)
 
 
