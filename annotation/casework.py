@@ -14,7 +14,7 @@ from annotation.fairness.rows import Ran, Solution, Subject
 from annotation.fixing import draft_of
 from annotation.flips import Flip, Line, lines, tally
 from annotation.models import Adjudication, Assessment, Attempt, Fix, SecondReading, Trial, User
-from annotation.solutions import Recorded, recorded
+from annotation.solutions import ALTERNATIVE, Recorded, recorded
 from examples.editing import edit_of
 from examples.jobs import reference_program
 from examples.languages.python import source as python
@@ -200,6 +200,18 @@ class FixPage:
     def flips(self) -> int:
         """How many solutions pass or fail now that did not before."""
         return self.tally[Flip.PASSES] + self.tally[Flip.FAILS]
+
+    @property
+    def rejected(self) -> list[FixLine]:
+        """The accepted alternatives that it rejects: no release may hold it while that is so."""
+        return [
+            each
+            for each in self.lines
+            if ALTERNATIVE in each.origins
+            and each.line.after is not None
+            and each.line.after.judged
+            and not each.line.after.passed
+        ]
 
     @property
     def reference(self) -> Line:

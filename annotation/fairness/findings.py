@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from annotation.fairness.answers import same_but_for_order
-from annotation.fairness.matrix import Matrix, failure_of, matrix
+from annotation.fairness.matrix import Matrix, Row, failure_of, matrix
 from annotation.fairness.rows import Failure, Ran, Solution, Subject, Word
 
 VAGUE = 2
@@ -245,8 +245,18 @@ def flaky(subject: Subject, _table: Matrix) -> Answered:
 
 
 def no_discrimination(subject: Subject, table: Matrix) -> Answered:
-    """Find tests that no wrong solution fails: they tell right from wrong for nobody who tried."""
-    wrong = [each for each in subject.solutions if each.wrong and not each.is_reference]
+    """Find tests that no wrong solution fails: they tell right from wrong for nobody who tried.
+
+    Without a curator's word a solution is wrong that fails a test of which nothing else was found.
+    """
+    doubted = _doubted(subject, table)
+    wrong = [
+        row.solution
+        for row in table.rows
+        if not row.solution.is_reference
+        and row.solution.wrong
+        and (row.solution.word is Word.WRONG or _fails_one(row, table.tests, doubted))
+    ]
     if not wrong:
         return Answered(
             Flaw.NO_DISCRIMINATION, 0, "wrong solutions", undefined="no solution is known to be wrong"
@@ -312,6 +322,17 @@ def _answers(subject: Subject, test: str) -> list[Answer]:
         found[key].append(one)
         places[key] = at
     return [Answer(places[key].answer, places[key], tuple(each)) for key, each in found.items()]
+
+
+def _doubted(subject: Subject, table: Matrix) -> set[str]:
+    """Return the tests that something was found of, so that failing them says little of a solution."""
+    asked = (over_strict, wrong_reference, underspecified, flaky)
+    found = [finding.evidence for ask in asked for finding in ask(subject, table).findings]
+    return {test for each in found for test in each.get("tests", [each.get("test", "")])}
+
+
+def _fails_one(row: Row, tests: Sequence[str], doubted: set[str]) -> bool:
+    return any(cell.rejects and test not in doubted for test, cell in zip(tests, row.cells, strict=True))
 
 
 def _failures(solution: Solution, tests: Sequence[str]) -> list[Failure]:

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.fairness.rows import Failure, Grade, Ran, Solution, Subject, Word
-from annotation.models import Assessment, Run, Trial, Verdict
+from annotation.models import COUNTED, Assessment, Run, Trial, Verdict
 from annotation.solutions import counted, runs_at
 from examples.models import Alternative, AlternativeRun, Check, Version
 from runner.models import Execution, TestRow
@@ -151,7 +151,9 @@ def _words(ids: Any) -> dict[tuple[int, str], Word]:
 
 def _grades(ids: Any) -> Mapping[int, list[Grade]]:
     grades: dict[int, list[Grade]] = defaultdict(list)
-    rows = Verdict.objects.filter(attempt__slot__version__in=ids).order_by("pk")
+    rows = Verdict.objects.filter(attempt__slot__version__in=ids, attempt__slot__kind__in=COUNTED).order_by(
+        "pk"
+    )
     for version, pseudonym, outcome, instruction, tests in rows.values_list(
         "attempt__slot__version_id",
         "attempt__annotator__pseudonym",

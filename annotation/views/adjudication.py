@@ -195,9 +195,12 @@ def _back(request: HttpRequest, version: int) -> str:
 def _case(request: HttpRequest, version: Version, *, status: int = 200, **tried: forms.Form) -> HttpResponse:
     """Return the page of a case; `tried` are forms that came back with errors."""
     asked: Any = request.POST if request.method == "POST" else request.GET
-    page = case_page(version, request.user, left=asked.get("a", ""), right=asked.get("b", ""))
-    audit(request.user, "case seen", f"version:{version.pk}")
     given = tried.get("assessment")
+    left, right = asked.get("a", ""), asked.get("b", "")
+    if given and (about := str(given.data.get("sha256", ""))[:8]) not in (left, right):
+        right = about  # so that what was wrong with the form stands beside the code it is about
+    page = case_page(version, request.user, left=left, right=right)
+    audit(request.user, "case seen", f"version:{version.pk}")
     sides = [(sheet, _assessing(sheet, given, side)) for side, sheet in page.sides]
     context = {
         "page": page,
