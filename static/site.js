@@ -31,16 +31,24 @@
     place.append(copy)
   }
 
-  // The layer over the page as it stands. Who has put it away is left alone for a minute.
-  let putAway = -Infinity
+  // The layer over the page as it stands. It waits for a rest in typing: what goes on into a password field is lost, and an
+  // Enter sends it. Who has put it away is left alone for a minute.
+  const REST = 1200, LEFT_ALONE = 60000
+  let putAway = -Infinity, lastKey = -Infinity, opens = 0
+  window.addEventListener("keydown", () => { lastKey = performance.now() }, true)
 
   function askToSignIn() {
-    const layer = document.getElementById("signed-out")
-    if (layer && !layer.open && performance.now() - putAway > 60000) {
-      layer.addEventListener("close", () => { putAway = performance.now() }, { once: true })
-      layer.showModal()
-    }
+    clearTimeout(opens)
+    opens = setTimeout(openLayer, Math.max(0, lastKey + REST - performance.now()))
     document.dispatchEvent(new CustomEvent("signed-out"))
+  }
+
+  function openLayer() {
+    const layer = document.getElementById("signed-out")
+    if (!layer || layer.open || performance.now() - putAway < LEFT_ALONE) return
+    if (performance.now() - lastKey < REST) return askToSignIn()
+    layer.addEventListener("close", () => { putAway = performance.now() }, { once: true })
+    layer.showModal()
   }
 
   document.addEventListener("sign-in-needed", askToSignIn)

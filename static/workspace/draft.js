@@ -7,7 +7,7 @@
   const form = document.getElementById("work")
   if (!main || !form) return
 
-  const SAVE_AFTER = 1000, RETRY_AT_MOST = 15000, KEEPALIVE_LIMIT = 60000, ANSWERS_WITHIN = 150, MARKS = 500
+  const SAVE_AFTER = 1000, RETRY_AT_MOST = 15000, KEEPALIVE_LIMIT = 60000, ANSWERS_WITHIN = 150, MARKS = 500, REST = 1200
   // A page's journal is its own: what another window of the same attempt has not saved yet is not ours to remove.
   const page = Math.random().toString(36).slice(2, 14)
   const shelf = `benchwright:draft:${main.dataset.user}:${main.dataset.attempt}`
@@ -74,7 +74,8 @@
   // ---- what is saved
 
   let revision = Number(main.dataset.revision), saved = text(), timer = 0, saving = null, retry = 0, over = false
-  let unanswered = [], left = [], asking = false
+  let unanswered = [], left = [], asking = false, lastKey = -Infinity
+  window.addEventListener("keydown", () => { lastKey = performance.now() }, true)
 
   function say(kind, words) {
     const place = element("save"), said = place.querySelector("[data-said]")
@@ -119,7 +120,7 @@
       .then(response => answered(response, sent), unreached)
       .finally(() => {
         saving = null
-        if (!over && !asking && !same(text(), saved) && !retry) timer = setTimeout(save, SAVE_AFTER)
+        if (!timer && !over && !asking && !same(text(), saved) && !retry) timer = setTimeout(save, SAVE_AFTER)
       })
     return saving
   }
@@ -202,6 +203,12 @@
       settle(theirs)
       keep()
       timer = setTimeout(save, 0)
+      return
+    }
+    // Who is typing is asked at the next rest, with the difference as it is then.
+    if (performance.now() - lastKey < REST) {
+      say("warn", `Two texts: ${here()}; you are asked when you pause`)
+      timer = setTimeout(save, REST)
       return
     }
     conflict(theirs)

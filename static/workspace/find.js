@@ -61,5 +61,6 @@
     if (event.key === "Escape" && box.value) { event.preventDefault(); event.stopPropagation(); box.value = ""; search() }
   })
   for (const button of document.querySelectorAll("[data-find-step]")) button.addEventListener("click", () => step(Number(button.dataset.findStep)))
+  window.addEventListener("resize", draw)  // Chromium may forget marks when lines are laid out anew
   draw()
 })()
