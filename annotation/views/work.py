@@ -60,11 +60,12 @@ class StudyWork:
     busy: bool
     nothing: NothingToTake | None
     standing: Standing
+    kept: int = 0
 
     @property
     def total(self) -> int:
-        """Return how many the person has done, has open, or could take."""
-        return self.done + self.available + self.busy
+        """Return how many the person has done, has open or set aside, or could take."""
+        return self.done + self.available + self.busy + self.kept
 
     @property
     def progress_words(self) -> str:
@@ -131,8 +132,9 @@ def _study_work(member: StudyPerson, now: datetime, *, busy: bool) -> StudyWork:
         begun = mine.counted().exclude(state__in=[Attempt.State.DECLINED, Attempt.State.REPORTED]).count()
         available = min(available, member.cap - begun)
     available += gold_ahead(member, available)
-    nothing = None if busy or available else why_nothing(member, now)
-    return StudyWork(study, done, available, busy, nothing, standing)
+    kept = mine.filter(state=Attempt.State.DEFERRED, slot__annotator=person, slot__paused=False).count()
+    nothing = None if busy or available or kept else why_nothing(member, now)
+    return StudyWork(study, done, available, busy, nothing, standing, kept)
 
 
 @require_POST

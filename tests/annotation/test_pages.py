@@ -360,7 +360,7 @@ def test_a_study_page_asks_as_often_for_many_versions_as_for_few(
 ):
     few, many = make_study(people=[ann]), make_study(people=[ann, ben], versions=30)
     client = browser(curator)
-    with django_assert_max_num_queries(20) as asked:
+    with django_assert_max_num_queries(21) as asked:
         client.get(reverse("study", args=[few.name]))
     with django_assert_max_num_queries(len(asked)):
         client.get(reverse("study", args=[many.name]))
