@@ -182,7 +182,10 @@ def _stratum_in_words(part: Mapping[str, Any]) -> str:
 
 def _rule_in_words(declared: Mapping[str, Any]) -> str:
     rule = CATALOGUE[declared["rule"]]
-    return rule.in_words(f"{rule.label} ({{value}})" if rule.parameter else rule.label, value_of(declared))
+    if not rule.parameter:
+        return rule.label
+    unit = " s" if rule.parameter == "seconds" else ""
+    return rule.in_words(f"{rule.label} (below {{value}}{unit})", value_of(declared))
 
 
 def _refuse_impossible(before: Protocol, rules: Mapping[str, Any]) -> None:

@@ -15,7 +15,9 @@ ARM_SENTENCES = {
 }
 ALWAYS_LEFT_OUT = (
     "You wrote the example yourself.",
-    "Your place went back before you gave a verdict.",
+    "You deferred, declined or reported it, or your place went back before you gave a verdict.",
+    "The example left the study as broken.",
+    "You left the study and asked for it.",
     "We failed: the runner or the site was down at the end, and you had not solved it.",
 )
 

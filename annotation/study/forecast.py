@@ -34,6 +34,12 @@ class Forecast:
         """Return the closed attempts a day."""
         return self.closed / self.days
 
+    @property
+    def span(self) -> str:
+        """Return over how long attempts were counted, in words: "7 days", "3 hours"."""
+        amount, unit = (self.days, "day") if self.days >= 1 else (self.days * 24, "hour")
+        return f"{amount:.0f} {unit}{'' if round(amount) == 1 else 's'}"
+
 
 def forecast(
     closed_at: Iterable[datetime], *, remaining: int, opened_at: datetime, now: datetime

@@ -71,16 +71,18 @@ def clustered_attempts_for(
 def clustered_half_width(
     share: float, *, versions: int, per_version: int, annotators: int, icc: float, icc_versions: float = 0
 ) -> float | None:
-    """Return half the width of the interval over annotators that a plan gives, at most 1; None for one annotator.
+    """Return half the width of the interval over annotators that a plan gives, at most 1.
 
     t(0.975; A - 1) * sqrt(p * (1 - p) * design effect / n), as the results compute it, with n = versions x k attempts
-    spread evenly over A annotators. A person meets a version once, so no more than A attempts are made on one.
+    spread evenly over A annotators. A person meets a version once, so no more than A attempts are made on one; who
+    makes none does not count. None for one annotator.
     """
     if annotators < 2:
         return None
     made = min(per_version, annotators)
     attempts = versions * made
-    effect = design_effect(max(attempts / annotators, 1), icc, per_version=made, icc_versions=icc_versions)
+    annotators = min(annotators, attempts)
+    effect = design_effect(attempts / annotators, icc, per_version=made, icc_versions=icc_versions)
     reach = float(t.ppf((1 + CONFIDENCE) / 2, annotators - 1))
     return min(reach * sqrt(share * (1 - share) * effect / attempts), 1.0)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count
+from django.db.models import Count, Prefetch, prefetch_related_objects
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -129,7 +129,10 @@ def _form_page(
 def study_protocol(request: HttpRequest, name: str) -> HttpResponse:
     """Show all protocols of a study, what each changed and why, and what annotators read of one."""
     study = study_or_404(request, name)
-    known = list(study.protocols.order_by("number"))
+    prefetch_related_objects(
+        [study], Prefetch("protocols", Protocol.objects.select_related("created_by").order_by("number"))
+    )
+    known = list(study.protocols.all())
     counts = _attempts_by_protocol(study)
     before: list[Protocol | None] = [None, *known[:-1]]
     rows = [

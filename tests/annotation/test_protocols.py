@@ -121,7 +121,7 @@ def test_what_two_protocols_have_otherwise_is_said_in_words(ann):
         (
             "Exclusion rules",
             "the annotator knew the example already",
-            "the counted time is too short to have read the example (20)",
+            "the counted time is too short to have read the example (below 20 s)",
         ),
         ("Pass mark of the qualification", "none", "60 %"),
     ]

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TESTS = [
     "tests/browser/test_walk.py",
     "tests/browser/test_states.py",
+    "tests/browser/test_protocol.py",
     "tests/browser/test_workbench.py",
     "tests/browser/test_lost_work.py",
     "tests/browser/test_environments_look.py",

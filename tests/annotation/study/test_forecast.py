@@ -28,7 +28,7 @@ def test_only_the_last_week_counts_and_a_young_study_since_its_opening():
     old = days_before(8, 9, 10)
     assert forecast([*old, *days_before(1)], remaining=5, opened_at=OPENED, now=NOW).closed == 1
     young = forecast(days_before(0.5, 1), remaining=6, opened_at=NOW - timedelta(days=2), now=NOW)
-    assert (young.days, young.finish) == (2, NOW + timedelta(days=6))
+    assert (young.span, young.finish) == ("2 days", NOW + timedelta(days=6))
 
 
 def test_without_a_rate_there_is_no_forecast_but_a_reason():
@@ -46,4 +46,4 @@ def test_what_lies_beyond_ten_years_has_no_date():
 
 def test_an_hour_after_the_opening_is_not_taken_for_a_second():
     found = forecast([NOW], remaining=24, opened_at=NOW, now=NOW)
-    assert found.finish == NOW + timedelta(days=1)
+    assert (found.span, found.finish) == ("1 hour", NOW + timedelta(days=1))
