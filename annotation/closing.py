@@ -9,6 +9,7 @@ from django.db import transaction
 
 from annotation.answers import ANSWERS, add_step, said_so_far
 from annotation.attempts import AttemptOver, Refused
+from annotation.leases import VERDICT_LEASE, hold
 from annotation.limits import TooMany
 from annotation.models import Attempt, Slot, User, VerdictStep
 from annotation.transitions import Actor, move
@@ -20,8 +21,9 @@ LONGEST, STEPS = 10_000, 1000
 def keep_answers(attempt: Attempt, *, said: Mapping[str, str], now: datetime) -> VerdictStep | None:
     """Store which answers have changed, with their new values, and return that step; None where none has.
 
-    Only the answers in `said` are looked at, so two pages that send what changed in each do not undo one another. Raises
-    AttemptOver where the verdict is not due, Refused for what cannot be kept, TooMany beyond what is kept.
+    Only the answers in `said` are looked at, so two pages that send what changed in each do not undo one another. The
+    slot is kept as if the work on the code had just ended. Raises AttemptOver where the verdict is not due, Refused for
+    what cannot be kept, TooMany beyond what is kept.
     """
     said = {name: said[name] for name in ANSWERS if name in said}
     if any("\0" in value for value in said.values()):
@@ -40,6 +42,7 @@ def keep_answers(attempt: Attempt, *, said: Mapping[str, str], now: datetime) ->
             raise TooMany(
                 f"{STEPS:,} changes are the most that is kept. Close the attempt when you are ready.", 60
             )
+        hold(locked, until=now + VERDICT_LEASE)
         return add_step(locked, VerdictStep.Kind.SAVED, by=locked.annotator, now=now, changed=changed)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
@@ -121,7 +123,7 @@ def test_what_is_refused_is_kept_and_stands_on_the_page_again(ann):
     assert said_so_far(attempt)["text"] == "a\nb <i>"
 
 
-def test_each_change_is_kept_in_its_order_and_the_last_value_holds(ann):
+def test_each_change_is_kept_in_its_order_and_the_last_value_holds(either_database, ann):
     attempt = due(ann)
     client, path = browser(ann), reverse("verdict_draft", args=[attempt.pk])
     for said in (
@@ -141,6 +143,14 @@ def test_each_change_is_kept_in_its_order_and_the_last_value_holds(ann):
     assert page.context["form"]["test_quality"].value() == "2"
     attempt.refresh_from_db()
     assert attempt.state == "submitted", "a draft never closes anything"
+
+
+def test_who_fills_in_the_form_keeps_the_place(ann):
+    attempt = due(ann)
+    soon = timezone.now() + timedelta(minutes=1)
+    Slot.objects.filter(pk=attempt.slot_id).update(lease_end=soon)
+    keep_answers(attempt, said={"text": "still here"}, now=timezone.now())
+    assert Slot.objects.get(pk=attempt.slot_id).lease_end > soon + timedelta(hours=1)
 
 
 def test_for_later_keeps_the_answers_and_closes_nothing(ann):
@@ -188,7 +198,9 @@ def closed(person: User) -> Attempt:
     return attempt
 
 
-def test_a_verdict_given_back_is_given_again_as_its_next_revision_and_both_stay_on_record(ann, curator):
+def test_a_verdict_given_back_is_given_again_as_its_next_revision_and_both_stay_on_record(
+    either_database, ann, curator
+):
     attempt = closed(ann)
     answer = browser(curator).post(reverse("verdict_reopen", args=[attempt.pk]), {"reason": "Which test?"})
     assert answer.url == reverse("replay", args=[attempt.pk])

@@ -265,7 +265,9 @@ def lines_of(chunks: Any) -> list[dict[str, Any]]:
     return [json.loads(line) for line in b"".join(chunks).splitlines()]
 
 
-def test_events_are_everything_in_the_order_of_time_under_the_study_s_pseudonym(ann, curator):
+def test_events_are_everything_in_the_order_of_time_under_the_study_s_pseudonym(
+    either_database, ann, curator
+):
     attempt = worked(ann)
     reopen(attempt, reason="Say more.", by=curator, now=timezone.now())
     rows = lines_of(attempt_events(attempt))

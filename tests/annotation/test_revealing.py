@@ -174,7 +174,9 @@ def test_a_later_version_of_the_example_is_the_same_example(attempt, ann, versio
     assert why_hidden(attempt) == Hidden.NO, "one place of it is left, and nobody gets a version twice"
 
 
-def test_who_has_seen_the_reference_is_never_given_the_example_again(attempt, ann, ben, version):
+def test_who_has_seen_the_reference_is_never_given_the_example_again(
+    either_database, attempt, ann, ben, version
+):
     reveal(attempt, now=timezone.now())
     assert set(known_to(ann)) == {version}
     fresh = make_version()
