@@ -53,7 +53,7 @@ urlpatterns = [
     path("studies/<slug:name>/fairness/", fairness.study_fairness, name="study_fairness"),
     path("studies/<slug:name>/fairness/execute/", fairness.fairness_execute, name="fairness_execute"),
     re_path(
-        r"^studies/(?P<name>[-\w]+)/fairness/(?P<table>findings|matrix)\.(?P<style>csv|jsonl)$",
+        r"^studies/(?P<name>[-\w]+)/fairness/(?P<table>findings|matrix|decisions)\.(?P<style>csv|jsonl)$",
         fairness.fairness_export,
         name="fairness_export",
     ),

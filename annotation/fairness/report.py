@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -212,23 +212,22 @@ def matrix_rows(found: Report) -> Iterator[dict[str, Any]]:
                 }
 
 
-ROWS: dict[str, tuple[tuple[str, ...], Callable[[Report], Iterator[dict[str, Any]]]]] = {
+ROWS: dict[str, tuple[tuple[str, ...], Callable[[Report], Iterable[dict[str, Any]]]]] = {
     "findings": (FINDINGS, finding_rows),
     "matrix": (MATRIX, matrix_rows),
 }
 
 
-def as_csv(found: Report, table: str) -> Iterator[bytes]:
-    """Yield a table as CSV; what is a list or an object is JSON in its cell."""
-    columns, rows = ROWS[table]
+def as_csv(columns: tuple[str, ...], rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    """Yield rows as CSV; what is a list or an object is JSON in its cell."""
     yield csv_line(columns).encode()
-    for row in rows(found):
+    for row in rows:
         yield csv_line(_cell(row[name]) for name in columns).encode()
 
 
-def as_jsonl(found: Report, table: str) -> Iterator[bytes]:
-    """Yield a table as JSON Lines."""
-    for row in ROWS[table][1](found):
+def as_jsonl(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    """Yield rows as JSON Lines."""
+    for row in rows:
         yield (json.dumps(row, ensure_ascii=False) + "\n").encode()
 
 

@@ -8,7 +8,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.exporting import pseudonyms
-from annotation.fairness.report import Report, as_csv, as_jsonl, report
+from annotation.fairness.decided import DECISIONS, decision_rows
+from annotation.fairness.report import ROWS, Report, as_csv, as_jsonl, report
 from annotation.forms.judging import RepeatsForm
 from annotation.models import Study, User
 from annotation.solutions import recorded
@@ -53,11 +54,15 @@ def fairness_execute(request: HttpRequest, name: str) -> HttpResponseBase:
 @require_GET
 @curator_required
 def fairness_export(request: HttpRequest, name: str, table: str, style: str) -> HttpResponseBase:
-    """Send findings or matrix as CSV or JSON Lines, under the study's own pseudonyms."""
+    """Send findings, matrix or decisions as CSV or JSON Lines; people under the study's own pseudonyms."""
     study = _study(request, name)
     audit(request.user, "study exported", f"study:{study.pk}", table=f"fairness {table}", style=style)
-    found = named(study)
-    chunks = as_csv(found, table) if style == "csv" else as_jsonl(found, table)
+    if table == "decisions":
+        columns, rows = DECISIONS, iter(decision_rows(study))
+    else:
+        columns, rows_of = ROWS[table]
+        rows = iter(rows_of(named(study)))
+    chunks = as_csv(columns, rows) if style == "csv" else as_jsonl(rows)
     content_type = CSV if style == "csv" else NDJSON
     return stream(request, chunks, content_type=content_type, filename=f"{study.name}-{table}.{style}")
 

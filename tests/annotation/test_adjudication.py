@@ -36,6 +36,7 @@ from examples.proposing import NothingChanged, Overtaken
 from runner.models import Execution
 from tests.annotation.factories import SOURCE, make_version
 from tests.annotation.judged import RIGHT, STRICT, UNFINISHED, attempt_by, finish_all, looser
+from tests.annotation.test_other_languages import RECORDS, attempt_of
 from tests.factories import make_checks, make_environment, make_study
 
 
@@ -247,7 +248,7 @@ def test_who_flips_is_shown_and_unjudged_is_no_flip(world, curator):
     assert Execution.objects.get(trial__fix=fix, trial__function=STRICT).state == "queued"
 
 
-def test_an_accepted_fix_of_tests_carries_the_verdicts(world, ann, ben, curator):
+def test_an_accepted_fix_of_tests_carries_the_verdicts(either_database, world, ann, ben, curator):
     make_checks(world)
     fix = try_fix(world, looser(world), note="n", by=curator)
     with pytest.raises(DecisionRefused, match="Not everything"):
@@ -271,6 +272,35 @@ def test_an_accepted_fix_of_tests_carries_the_verdicts(world, ann, ben, curator)
     assert Version.objects.count() == 2
     rows = {each.sha256: each for each in subjects(Version.objects.filter(pk=made.pk))[0].solutions}
     assert rows[fingerprint(STRICT, "")].passed
+    page = signed_in(curator)
+    assert "carried to a later version" in body(page.get(reverse("adjudicate", args=[world.pk])))
+    assert page.get("/studies/shop/fairness/").status_code == 200
+    decided = [
+        json.loads(line) for line in body(page.get("/studies/shop/fairness/decisions.jsonl")).splitlines()
+    ]
+    assert [(each["kind"], each["what"]) for each in decided] == [
+        ("fix", "tried"),
+        ("decision", "repair"),
+        ("fix", "accepted as version 2"),
+    ]
+
+
+@pytest.mark.parametrize("key", ["javascript/roman", "cpp/top_words"])
+def test_a_case_in_another_language_is_shown_and_mended_where_it_came_from(key, ann, curator):
+    version = attempt_of(ann, RECORDS[key]).slot.version
+    page = signed_in(curator)
+    assert "Side by side" in body(page.get(reverse("adjudicate", args=[version.pk])))
+    address = reverse("fix_new", args=[version.pk])
+    assert page.get(address).status_code == 200
+    edit = edit_of(version)
+    form = {
+        name: getattr(edit, name)
+        for name in ("instruction", "context", "reference", "tests", "block", "visible")
+    }
+    form |= {"environment": version.environment.pk, "base": version.pk, "note": "n", "action": "try"}
+    refused = page.post(address, form)
+    assert refused.status_code == 422
+    assert "import it again under the same key" in body(refused)
 
 
 def test_a_fix_of_the_instruction_needs_new_solves(world, curator):

@@ -150,6 +150,8 @@ def test_a_test_that_lets_every_wrong_solution_pass_tells_nothing_apart():
     assert sentences(given, Flaw.NO_DISCRIMINATION) == [
         "test_odd lets all 2 wrong solutions pass that reached it."
     ]
+    parted = subject(by("A-1", ran("test_even")), by("A-2", ran("test_odd")))
+    assert Flaw.NO_DISCRIMINATION not in flaws(parted)
     none = found(subject(by("A-1", ran())), Flaw.NO_DISCRIMINATION)
     assert (none.n, none.undefined) == (0, "no solution is known to be wrong")
     unreached = subject(by("A-1", ran("test_even", tests={"test_odd": "NOT_RUN"})))
