@@ -284,7 +284,9 @@ def _deferred_attempt(study: Study, person: User, now: datetime) -> Attempt | No
     return None
 
 
-def _take_own(study: Study, person: User, version: int, kind: Slot.Kind, now: datetime) -> Attempt | None:
+def _take_own(
+    study: Study, person: User, version: int, kind: Slot.Kind, now: datetime
+) -> Attempt | NothingToTake | None:
     """Return the attempt on a slot that is the person's alone, made or taken again; None to look again."""
     mine = Attempt.objects.filter(annotator=person, slot__study=study, slot__version=version)
     earlier = mine.select_related("slot__study", "protocol").first()
@@ -292,8 +294,10 @@ def _take_own(study: Study, person: User, version: int, kind: Slot.Kind, now: da
         try:
             take_up(earlier, now=now)
         except Refused:
-            return None
+            return NothingToTake(Reason.PAUSED, paused=1)
         return earlier
+    if earlier is not None and earlier.state not in (Attempt.State.RELEASED, Attempt.State.REPORTED):
+        return NothingToTake(Reason.YOURS_DONE)
     held = {"state": Slot.State.TAKEN, "annotator": person, "taken_at": now, "lease_end": now + LEASE}
     try:
         with transaction.atomic():

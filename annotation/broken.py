@@ -35,6 +35,12 @@ def left_the_study(*, study: str, version: str) -> Exists:
     )
 
 
+def stopped(study: int) -> QuerySet[BrokenReport, int]:
+    """Return the versions of a study that nobody new gets: reported and not decided on, in repair, or taken out."""
+    reports = BrokenReport.objects.filter(study=study).exclude(decision=Decision.GO_ON)
+    return reports.order_by().values_list("version", flat=True)
+
+
 def decide(report: BrokenReport, *, decision: str, reason: str, by: User, now: datetime) -> None:
     """Decide on a report, with a reason, logged. Raises StudyRefused.
 

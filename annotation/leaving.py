@@ -58,7 +58,8 @@ def report_broken(attempt: Attempt, *, what: str, evidence: str, now: datetime) 
         slot = _held(attempt, now)
         _leave(attempt, Attempt.State.REPORTED, now)
         free(slot)
-        Slot.objects.filter(study=slot.study_id, version=slot.version_id).update(paused=True)
+        places = Slot.objects.filter(study=slot.study_id, version=slot.version_id).of_the_study()
+        places.update(paused=True)
         return BrokenReport.objects.create(
             attempt=attempt,
             study_id=slot.study_id,

@@ -16,6 +16,7 @@ from config.access import Role
 from examples.models import Example, Version, audit
 
 BATCH = 500
+WARM_UP = "warm-up"  # the dataset of `annotation.onboarding.warm_up`: in every study, and in no figure of any
 
 
 class StudyRefused(Exception):
@@ -35,10 +36,12 @@ def choose(examples: QuerySet[Example]) -> Choice:
     fit: list[int] = []
     refused: Counter[str] = Counter()
     rows = examples.order_by("pk").values_list(
-        "current", "current__check_state", "current__failed_checks", "status"
+        "current", "current__check_state", "current__failed_checks", "status", "dataset__name"
     )
-    for version, state, failed, status in rows.iterator(chunk_size=2000):
+    for version, state, failed, status, dataset in rows.iterator(chunk_size=2000):
         reason = _why_refused(version, state, failed, status)
+        if dataset == WARM_UP:
+            reason = "is the warm-up"
         if reason:
             refused[reason] += 1
         else:

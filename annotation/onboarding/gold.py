@@ -10,6 +10,7 @@ from math import ceil
 from django.db import transaction
 from django.db.models import QuerySet
 
+from annotation.broken import stopped
 from annotation.models import Attempt, GoldItem, Slot, Study, StudyPerson, User
 from annotation.studies import StudyRefused, fill_slots, refuse_if_closed
 from examples.models import audit
@@ -73,7 +74,8 @@ def unmark_gold(item: GoldItem, *, by: User) -> None:
 
 def later_items(member: StudyPerson) -> QuerySet[GoldItem]:
     """Return the gold items that are mixed into the work."""
-    return GoldItem.objects.filter(study=member.study_id, purpose=Purpose.LATER).order_by("pk")
+    items = GoldItem.objects.filter(study=member.study_id, purpose=Purpose.LATER)
+    return items.exclude(version__in=stopped(member.study_id)).order_by("pk")
 
 
 def qualification_of(member: StudyPerson) -> Score:
@@ -85,9 +87,11 @@ def qualification_of(member: StudyPerson) -> Score:
 def scores_of(study: Study, people: Iterable[int]) -> dict[int, Score]:
     """Return the same for several people, in two queries.
 
-    An item is solved when a submission passed; one that was declined is not solved; one reported broken is left out.
+    An item is solved when a submission passed; one that was declined is not solved; one reported broken is left out, by
+    everybody until the curators find that it is whole.
     """
-    items = list(GoldItem.objects.filter(study=study).exclude(purpose=Purpose.LATER))
+    marked = GoldItem.objects.filter(study=study).exclude(purpose=Purpose.LATER)
+    items = list(marked.exclude(version__in=stopped(study.pk)))
     attempts = Attempt.objects.filter(slot__study=study, slot__kind=Slot.Kind.QUALIFICATION)
     states: dict[int, dict[int, tuple[str, bool]]] = defaultdict(dict)
     for person, version, state, solved in attempts.values_list(
@@ -128,6 +132,7 @@ def due_of(member: StudyPerson) -> int | None:
         state__in=[Attempt.State.CLOSED, Attempt.State.DECLINED, Attempt.State.REPORTED],
     )
     items = GoldItem.objects.filter(study=member.study_id, purpose=purpose)
+    items = items.exclude(version__in=stopped(member.study_id))
     due = items.exclude(version__in=left_behind.values("slot__version")).order_by("pk")
     return due.values_list("version", flat=True).first()
 

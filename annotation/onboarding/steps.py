@@ -194,7 +194,7 @@ def _unfinished_gold(member: StudyPerson) -> int | None:
         annotator=member.person_id,
         slot__study=member.study_id,
         slot__kind=Slot.Kind.GOLD,
-        slot__paused=False,
+        slot__version__in=later_items(member).values("version"),
         state__in=[Attempt.State.RELEASED, Attempt.State.REPORTED],
     )
     return lost.values_list("slot__version", flat=True).first()

@@ -5,13 +5,14 @@ from __future__ import annotations
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from annotation.studies import WARM_UP
 from examples.importing.base import Record
 from examples.importing.store import store
 from examples.masking import mask
 from examples.models import Dataset, ImportReport, Version
 from examples.tasks import wake_bulk_work
 
-DATASET, KEY = "warm-up", "initials"
+DATASET, KEY = WARM_UP, "initials"
 SOURCE = '''"""Names on badges."""
 
 SEPARATORS = " -"

@@ -20,11 +20,14 @@ from annotation.models import Admission, Attempt, Beat, GoldItem, Slot, Study, S
 from annotation.onboarding.gold import mark_gold, unmark_gold
 from annotation.onboarding.steps import Standing, standings
 from annotation.studies import StudyRefused
+from annotation.study.intervals import Rate, plain_rate
 from annotation.views.studies import study_or_404
 from annotation.withdrawing import withdraw
 from config.access import curator_required
 from config.http import HttpRequest, render_page
 from examples.models import audit
+
+OF_ONE = "is of one person or one version"
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,7 @@ class PersonLine:
     member: StudyPerson
     standing: Standing
     counts: dict[str, int]
-    gold_solved: int
-    gold_closed: int
+    gold: Rate
     withdrew: bool
 
     @property
@@ -76,15 +78,15 @@ def _held(study: Study) -> QuerySet[Slot]:
     return held.annotate(last_beat=Subquery(last), owed=Exists(owed)).order_by("lease_end")
 
 
-def _gold(study: Study) -> QuerySet[GoldItem]:
-    """Return the gold items, with how often each was closed and solved."""
+def _gold(study: Study) -> list[tuple[GoldItem, Rate]]:
+    """Return the gold items, each with how many of the people who closed it solved it."""
     closed = Q(
         version__slots__study=study,
         version__slots__kind__in=[Slot.Kind.GOLD, Slot.Kind.QUALIFICATION],
         version__slots__attempts__state=Attempt.State.CLOSED,
     )
     solved = closed & Q(version__slots__attempts__verdict__solved=True)
-    return (
+    items = (
         study.gold_items.select_related("version__example")
         .annotate(
             closed=Count("version__slots__attempts", filter=closed, distinct=True),
@@ -92,6 +94,7 @@ def _gold(study: Study) -> QuerySet[GoldItem]:
         )
         .order_by("purpose", "pk")
     )
+    return [(item, plain_rate(item.solved, item.closed, reason=OF_ONE)) for item in items]
 
 
 def _people(study: Study) -> list[PersonLine]:
@@ -115,8 +118,7 @@ def _people(study: Study) -> list[PersonLine]:
             member,
             standing[member.pk],
             dict(counts[member.person_id]),
-            sum(gold[member.person_id]),
-            len(gold[member.person_id]),
+            plain_rate(sum(gold[member.person_id]), len(gold[member.person_id]), reason=OF_ONE),
             member.left_at is not None,
         )
         for member in members

@@ -241,10 +241,12 @@ def _active(person: User, attempts: Iterable[Attempt]) -> dict[int, float]:
 
 
 def _own_study(member: StudyPerson, attempts: list[Attempt], times: dict[int, float]) -> OwnStudy:
-    def count(*states: str) -> int:
-        return sum(attempt.state in states for attempt in attempts)
+    work = [attempt for attempt in attempts if attempt.slot.kind in WORK_KINDS]
 
-    closed = [attempt for attempt in attempts if attempt.state == Attempt.State.CLOSED]
+    def count(*states: str) -> int:
+        return sum(attempt.state in states for attempt in work)
+
+    closed = [attempt for attempt in work if attempt.state == Attempt.State.CLOSED]
     return OwnStudy(
         member=member,
         closed=len(closed),

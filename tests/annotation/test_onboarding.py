@@ -36,10 +36,10 @@ from annotation.onboarding.steps import Step, accept, gold_ahead, next_step, sta
 from annotation.onboarding.warm_up import warm_up_version
 from annotation.results import rows_of_versions, study_results
 from annotation.runs import submit
-from annotation.studies import StudyRefused
+from annotation.studies import StudyRefused, choose
 from annotation.withdrawing import withdraw
 from annotation.workspace import shown_tests
-from examples.models import AuditEntry, Version
+from examples.models import AuditEntry, Example, Version
 from runner.outcome import Outcome
 from tests.annotation.factories import RIGHT, WRONG, finish, make_study
 
@@ -153,6 +153,9 @@ def test_the_warm_up_is_an_example_of_ours_in_the_real_workspace_once_for_a_pers
     solve(Attempt.objects.get(pk=attempt.pk))
     assert taken(study, ann).slot.kind == "study"
     assert next_step(member_of(make_study(people=[ann], warm_up=True), ann)) == Step.WORK
+    version.check_state = Version.CheckState.PASSED
+    version.save(update_fields=["check_state"])
+    assert version.pk not in choose(Example.objects.all()).versions  # no study is made of it
 
 
 def test_the_qualification_is_scored_by_execution_and_shows_what_was_expected_afterwards(ann):
@@ -185,11 +188,17 @@ def test_who_fails_has_one_retry_with_other_examples_and_a_curator_can_let_them_
     assert taken(study, ann).slot.kind == "study"
 
 
-def test_a_gold_example_reported_broken_is_left_out_of_the_score(ann):
-    study = with_gold([ann], qualification=2, pass_mark=1.0)
+def test_a_gold_example_reported_broken_is_left_out_of_the_score_and_given_to_nobody(ann, ben):
+    study = with_gold([ann, ben], qualification=2, pass_mark=1.0)
     solve(taken(study, ann))
-    report_broken(taken(study, ann), what="tests", evidence="wrong", now=timezone.now())
+    deferred = taken(study, ben)
+    broken = taken(study, ann)
+    defer(deferred, reason="", now=timezone.now())
+    report_broken(broken, what="tests", evidence="wrong", now=timezone.now())
     assert qualification_of(member_of(study, ann)).passed
+    solve(taken(study, ben))
+    assert qualification_of(member_of(study, ben)).total == 1
+    assert taken(study, ben).slot.kind == "study"
 
 
 def test_without_chosen_gold_the_qualification_waits_for_the_curators(ann):
