@@ -93,10 +93,15 @@ class Verdict(models.Model):
         return "\n\n".join(filter(None, (self.instruction_note, self.test_note, self.text)))
 
     @property
+    def blamed_test(self) -> str:
+        """Which test the evidence names: a visible assertion as test:number, "a hidden one", "" for none."""
+        return {"hidden": "a hidden one", "none": ""}.get(self.evidence_test, self.evidence_test)
+
+    @property
     def evidence_words(self) -> str:
         """The evidence as lines: which test, input, expected, got, and why."""
         named = (
-            ("test", self.evidence_test),
+            ("test", self.blamed_test),
             ("input", self.evidence_input),
             ("expected", self.evidence_expected),
             ("got", self.evidence_got),

@@ -179,7 +179,7 @@ def _after(attempt: Attempt) -> dict[str, object]:
     names = dict(test_choices(_visible_tests(attempt)))
     why = why_hidden(attempt)
     return {
-        "evidence_test": names.get(attempt.verdict.evidence_test, attempt.verdict.evidence_test),
+        "evidence_test": names.get(attempt.verdict.evidence_test, attempt.verdict.blamed_test),
         "may_reveal": why == Hidden.NO or hasattr(attempt, "reveal"),
         "comes_again": why == Hidden.MAY_COME_AGAIN,
         "second": getattr(getattr(attempt, "reveal", None), "judgement", None),
