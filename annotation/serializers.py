@@ -184,6 +184,13 @@ class UnderLimitSerializer(serializers.Serializer[object]):
     solved_in_time = RateSerializer()
 
 
+class WithdrawnSerializer(serializers.Serializer[object]):
+    """How many people left the study, and how many of them are left out of its figures at their wish."""
+
+    people = serializers.IntegerField()
+    left_out = serializers.IntegerField()
+
+
 class ResultsSerializer(serializers.Serializer[object]):
     """Everything the page of a study says."""
 
@@ -193,6 +200,7 @@ class ResultsSerializer(serializers.Serializer[object]):
     examples = ExampleLineSerializer(many=True)
     annotators = AnnotatorLineSerializer(many=True)
     nothing_left_out = RateSerializer()
+    withdrawn = WithdrawnSerializer()
     by_arm = serializers.SerializerMethodField()
     by_protocol = serializers.SerializerMethodField()
     under_limits = UnderLimitSerializer(many=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET
@@ -30,4 +31,4 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_GET
 def about(request: HttpRequest) -> HttpResponse:
     """Say what this is."""
-    return render_page(request, "annotation/home.html")
+    return render_page(request, "annotation/home.html", {"open_sign_up": settings.SIGN_UP})
