@@ -125,6 +125,7 @@
   })
   document.addEventListener("htmx:sendError", () => note("note-unreached"))
   document.addEventListener("htmx:timeout", () => note("note-unreached"))
+  document.addEventListener("unreached", () => note("note-unreached"))
   document.addEventListener("htmx:afterRequest", event => {
     if (event.detail.successful) document.querySelectorAll("#messages > [data-note]").forEach(old => old.remove())
   })

@@ -301,12 +301,23 @@
   window.addEventListener("pagehide", flush)
   window.addEventListener("beforeunload", event => { if (!holds && !paused && !same(text(), saved)) event.preventDefault() })
 
+  // What leaves the page goes only where it will arrive: else the words in its fields would be gone with the page.
+  async function arrives() {
+    try {
+      const answer = await fetch(main.dataset.poll, { headers: { "HX-Request": "true" } })
+      if (!signedOut(answer)) return true
+      document.dispatchEvent(new CustomEvent("sign-in-needed"))
+    } catch { document.dispatchEvent(new CustomEvent("unreached")) }
+    return false
+  }
+
   // Pausing and giving up leave the page: what was typed goes first.
   for (const other of document.querySelectorAll("form[data-flush]")) {
     other.addEventListener("submit", async event => {
       if (other.dataset.flushed) return
       event.preventDefault()
       await save()
+      if (asking || !await arrives()) return
       other.dataset.flushed = "yes"
       setTimeout(() => other.requestSubmit(event.submitter))  // not within this very event: a form ignores that
     })
