@@ -12,6 +12,7 @@ from annotation.models import COUNTED, Attempt, CarriedVerdict, Fix, Run, Trial,
 from annotation.results import rows_of
 from annotation.solutions import same_task
 from annotation.study.rows import AttemptRow
+from annotation.withdrawing import asked_to_be_left_out
 from examples.models import Version
 from runner.models import Execution
 
@@ -88,7 +89,13 @@ def carried_studies(versions: Any) -> Iterable[tuple[int, str, int, int]]:
 def carried_independent(versions: Any) -> dict[int, int]:
     """Return how many carried verdicts are of independent people who solve the version, by version id."""
     rows = (
-        CarriedVerdict.objects.filter(version__in=versions, solved=True)
+        CarriedVerdict.objects.filter(
+            ~asked_to_be_left_out(
+                study="verdict__attempt__slot__study", person="verdict__attempt__annotator"
+            ),
+            version__in=versions,
+            solved=True,
+        )
         .exclude(verdict__outcome=Verdict.Outcome.KNEW_IT)
         .exclude(version__author=F("verdict__attempt__annotator"))
         .order_by()

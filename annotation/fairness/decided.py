@@ -10,7 +10,17 @@ from django.db.models import QuerySet
 from annotation.models import Adjudication, Assessment, Fix, Ruling, SecondReading, Study
 from examples.models import Alternative, Version
 
-DECISIONS: tuple[str, ...] = ("at", "version", "example", "kind", "what", "severity", "reason", "by", "solution")
+DECISIONS: tuple[str, ...] = (
+    "at",
+    "version",
+    "example",
+    "kind",
+    "what",
+    "severity",
+    "reason",
+    "by",
+    "solution",
+)
 
 
 def decision_rows(study: Study) -> list[dict[str, Any]]:

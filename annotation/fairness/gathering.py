@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from annotation.fairness.rows import Failure, Grade, Ran, Solution, Subject, Word
 from annotation.models import COUNTED, Assessment, Run, Trial, Verdict
 from annotation.solutions import counted, runs_at
+from annotation.withdrawing import asked_to_be_left_out
 from examples.models import Alternative, AlternativeRun, Check, Version
 from runner.models import Execution, TestRow
 from runner.outcome import Outcome
@@ -23,7 +24,8 @@ def subjects(versions: QuerySet[Version]) -> list[Subject]:
     """Return everything that fairness is found from, a subject for each version, by example.
 
     Solutions are those of attempts at the version in whatever study, those executed against it, and the accepted
-    alternatives of its example; who wrote one for another version of the example is named as well.
+    alternatives of its example; who wrote one for another version of the example is named as well. Who asked to be left
+    out of a study's figures is not named here either.
     """
     ids = versions.order_by().values("pk")
     chosen = list(versions.select_related("example").order_by("example_id", "number"))
@@ -92,7 +94,8 @@ def _rans(ids: list[int]) -> dict[int, Ran]:
 def _add_runs(ran: Executed, people: People, versions: QuerySet[Version], chosen: Iterable[Version]) -> None:
     """Add who wrote what for any version of the examples, and the executions of submissions to the chosen ones."""
     here = {version.pk for version in chosen}
-    for run in counted(runs_at(versions)):
+    left_out = asked_to_be_left_out(study="attempt__slot__study", person="attempt__annotator")
+    for run in counted(runs_at(versions).filter(~left_out)):
         version = run.attempt.slot.version_id
         names = people[run.attempt.slot.version.example_id][run.sha256]
         if run.attempt.annotator.pseudonym not in names:
@@ -151,9 +154,10 @@ def _words(ids: Any) -> dict[tuple[int, str], Word]:
 
 def _grades(ids: Any) -> Mapping[int, list[Grade]]:
     grades: dict[int, list[Grade]] = defaultdict(list)
-    rows = Verdict.objects.filter(attempt__slot__version__in=ids, attempt__slot__kind__in=COUNTED).order_by(
-        "pk"
-    )
+    left_out = asked_to_be_left_out(study="attempt__slot__study", person="attempt__annotator")
+    rows = Verdict.objects.filter(
+        ~left_out, attempt__slot__version__in=ids, attempt__slot__kind__in=COUNTED
+    ).order_by("pk")
     for version, pseudonym, outcome, instruction, tests in rows.values_list(
         "attempt__slot__version_id",
         "attempt__annotator__pseudonym",

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation import evidence
 from annotation.accounts import create_account
@@ -23,12 +24,14 @@ from annotation.models import (
     CarriedVerdict,
     Fix,
     Run,
+    StudyPerson,
     Trial,
     Verdict,
 )
 from annotation.runs import fingerprint
 from annotation.solutions import recorded
 from annotation.trials import ask_trials
+from annotation.withdrawing import withdraw
 from config.access import Role
 from examples.editing import edit_of
 from examples.models import Alternative, AuditEntry, Version
@@ -393,6 +396,15 @@ def test_the_report_names_findings_and_exports_them_under_the_names_of_the_study
     page.post("/studies/shop/fairness/execute/", {"times": "2"})
     assert Trial.objects.count() == 6
     assert page.post("/studies/shop/fairness/execute/", {"times": "x"}).status_code == 422
+
+
+def test_who_asked_to_be_left_out_of_the_study_is_named_nowhere_in_the_report(world, ben, curator):
+    member = StudyPerson.objects.get(person=ben)
+    withdraw(member, leave_out=True, by=curator, now=timezone.now())
+    found = subjects(Version.objects.filter(pk=world.pk))[0]
+    assert ben.pseudonym not in {person for each in found.solutions for person in each.people}
+    assert ben.pseudonym not in {grade.pseudonym for grade in found.grades}
+    assert len(recorded(world)) == 2
 
 
 def test_a_study_without_versions_says_why_the_report_is_empty(curator):

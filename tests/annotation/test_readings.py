@@ -37,6 +37,7 @@ def test_without_a_second_reader_the_last_decision_holds():
         ([(ONE, "repair"), (TWO, "repair")], State.DECIDED),
         ([(ONE, "repair"), (TWO, "solvable"), (ONE, "solvable")], State.DECIDED),
         ([(ONE, "repair"), (TWO, "solvable"), (THREE, "solvable")], State.DECIDED),
+        ([(ONE, "repair"), (TWO, "repair"), (THREE, "solvable"), (ONE, "solvable")], State.DECIDED),
     ],
 )
 def test_a_second_reader_keeps_a_case_open_until_two_people_agree(made, state):
