@@ -106,15 +106,11 @@ def verdicts(request: HttpRequest, pk: int) -> HttpResponse:
             study=F("slots__study__name"),
         )
     )
-    said = ("instruction_note", "test_note", "text", "evidence")
-    rows = [
-        {
-            **row,
-            "outcome": row["outcome"].replace("_", " "),
-            "words": "\n\n".join(row[name] for name in said if row[name]),
-        }
-        for row in told
-    ]
+    rows = []
+    for row in told:
+        said = (row["instruction_note"], row["test_note"], row["text"], row["evidence"])
+        words = "\n\n".join(filter(None, said))
+        rows.append({**row, "outcome": row["outcome"].replace("_", " "), "words": words})
     return show(request, page, "examples/verdicts.html", verdicts=rows)
 
 
