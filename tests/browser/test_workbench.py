@@ -13,7 +13,7 @@ from annotation.assignment import take_slot
 from annotation.models import Attempt, Paste, Protocol, User
 from runner.models import Environment
 from tests.annotation.factories import make_study, make_version
-from tests.browser.eye import Eye
+from tests.browser.eye import NARROW, WIDE, Eye
 from tests.browser.test_workspace import write
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
@@ -252,6 +252,16 @@ def test_help_giving_up_and_pastes_are_as_the_protocol_says(
     expect(page.get_by_text("Offered after 10:00 of active time.")).to_be_visible()
     expect(page.get_by_role("button", name="Give up for good")).to_be_disabled()
     eye.look(page, "workspace-rules", whole=False)
+    page.set_viewport_size({"width": NARROW, "height": 900})
+    for menu in page.locator(".ask-menu").all():
+        if menu.get_attribute("open") is None:
+            menu.locator("summary").first.click()
+        box = menu.locator("> :not(summary)").bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= NARROW
+    page.set_viewport_size({"width": WIDE, "height": 900})
+    page.locator("summary", has_text="Give up…").click()
     page.get_by_label("What stopped you?").fill("no idea")
     page.evaluate("document.querySelector('[data-from-active]').removeAttribute('data-from-active')")
     page.evaluate("document.querySelector('form[action*=give-up] button').disabled = false")
