@@ -205,7 +205,7 @@ def _classified(
 ) -> Iterator[tuple[Kind, Span]]:
     """Yield the kind of each stretch between two moments at which a fact begins or ends, in order."""
     edges: dict[datetime, Counter[Fact]] = {start: Counter(), end: Counter()}
-    for fact, (begin, until) in facts:
+    for fact, (begin, until) in _merged(facts):
         begin, until = max(begin, start), min(until, end)
         if begin < until:
             edges.setdefault(begin, Counter())[fact] += 1
@@ -215,6 +215,22 @@ def _classified(
         for fact, change in edges[begin].items():
             holding[fact] += change
         yield _kind({fact for fact, number in holding.items() if number}), (begin, until)
+
+
+def _merged(facts: Iterable[tuple[Fact, Span]]) -> Iterator[tuple[Fact, Span]]:
+    """Yield the same with spans of one fact that touch or overlap made one: an hour of beats leaves a few of hundreds."""
+    by_fact: dict[Fact, list[Span]] = {}
+    for fact, span in facts:
+        by_fact.setdefault(fact, []).append(span)
+    for fact, spans in by_fact.items():
+        spans.sort()
+        begin, until = spans[0]
+        for next_begin, next_until in spans:
+            if next_begin > until:
+                yield fact, (begin, until)
+                begin, until = next_begin, next_until
+            until = max(until, next_until)
+        yield fact, (begin, until)
 
 
 def _kind(facts: Set[Fact]) -> Kind:
