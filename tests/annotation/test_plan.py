@@ -7,7 +7,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from annotation.plan import GROUP, is_connected, plan, take_in_turns
+from annotation.plan import (
+    GROUP,
+    arm_at,
+    is_connected,
+    must_be_connected,
+    pieces,
+    plan,
+    take_in_turns,
+)
 
 sizes = st.integers(1, 40)
 seeds = st.integers(0, 1000)
@@ -72,6 +80,55 @@ def test_people_who_take_turns_make_one_connected_graph_whenever_there_is_room(v
     pairs = take_in_turns(plan(range(versions), range(people), k=k, seed=seed), k=k)
     assert is_connected(pairs)
     assert {person for person, _ in pairs} == set(range(people))
+
+
+@settings(max_examples=150, deadline=None)
+@given(sizes, sizes, st.integers(1, 5), seeds)
+def test_a_plan_said_to_be_connected_for_certain_is_whatever_the_seed(versions, people, k, seed):
+    pairs = take_in_turns(plan(range(versions), range(people), k=k, seed=seed), k=k)
+    assert not must_be_connected(versions, people, k=k) or len(pieces(pairs)) == 1
+    if k == 1 and people > 1 and versions > 1:
+        assert not must_be_connected(versions, people, k=k)
+        assert len(pieces(pairs)) == min(people, versions)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12)), max_size=20))
+def test_pieces_part_people_and_versions_and_hold_every_pair_within_one(pairs):
+    found = pieces(pairs)
+    people, versions = (
+        [p for piece in found for p in piece.people],
+        [v for piece in found for v in piece.versions],
+    )
+    assert sorted(people) == sorted({person for person, _ in pairs})
+    assert sorted(versions) == sorted({version for _, version in pairs})
+    for person, version in pairs:
+        assert any(person in piece.people and version in piece.versions for piece in found)
+    for piece in found:
+        assert len(pieces([(p, v) for p, v in pairs if p in piece.people])) == 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 4), st.integers(1, 40), st.integers(1, 8), seeds)
+def test_arms_are_balanced_over_each_versions_slots_and_over_the_versions(arms, versions, k, seed):
+    names = [str(each) for each in range(arms)]
+    drawn = {
+        (v, n): arm_at(names, place=v, number=n, seed=seed) for v in range(versions) for n in range(1, k + 1)
+    }
+    lines = [[drawn[v, n] for n in range(1, k + 1)] for v in range(versions)]
+    lines += [[drawn[v, n] for v in range(versions)] for n in range(1, k + 1)]
+    for line in lines:
+        counts = [line.count(name) for name in names]
+        assert max(counts) - min(counts) <= 1
+
+
+def test_where_arms_begin_is_drawn_by_the_seed():
+    firsts = {
+        "".join(arm_at(["a", "b"], place=at, number=1, seed=seed) for at in range(6)) for seed in range(30)
+    }
+    assert len(firsts) == 8  # three blocks of two versions, each in one of two orders
+    with pytest.raises(ValueError, match="at least one arm"):
+        arm_at([], place=0, number=1, seed=0)
 
 
 @settings(max_examples=60, deadline=None)
