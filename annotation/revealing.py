@@ -90,8 +90,8 @@ def may_come_again(person: User, version: Version) -> bool:
     return any(each.exclude(study__state=Study.State.CLOSED).exists() for each in (places, gold))
 
 
-def known_to(person: User) -> QuerySet[Version]:
-    """Return the versions of every example whose reference was shown to the person: none of them is offered again."""
+def known_to(person: User | int) -> QuerySet[Version]:
+    """Return the versions of every example whose reference was shown to the person (or that pk): none is offered again."""
     shown = Reveal.objects.filter(attempt__annotator=person)
     return Version.objects.filter(example__in=shown.values("attempt__slot__version__example"))
 

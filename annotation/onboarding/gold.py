@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 
 from annotation.broken import stopped
 from annotation.models import Attempt, GoldItem, Slot, Study, StudyPerson, User
+from annotation.revealing import known_to
 from annotation.studies import StudyRefused, fill_slots, refuse_if_closed
 from examples.models import audit
 
@@ -73,8 +74,9 @@ def unmark_gold(item: GoldItem, *, by: User) -> None:
 
 
 def later_items(member: StudyPerson) -> QuerySet[GoldItem]:
-    """Return the gold items that are mixed into the work."""
+    """Return the gold items that are mixed into the person's work; what they have seen the reference of measures nothing."""
     items = GoldItem.objects.filter(study=member.study_id, purpose=Purpose.LATER)
+    items = items.exclude(version__in=known_to(member.person_id).values("pk"))
     return items.exclude(version__in=stopped(member.study_id)).order_by("pk")
 
 

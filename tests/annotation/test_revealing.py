@@ -12,7 +12,8 @@ from django.utils import timezone
 from annotation.assignment import take_slot
 from annotation.attempts import Refused, close_attempt, give_up, settle
 from annotation.closing import reopen
-from annotation.models import Attempt, Reveal, SecondJudgement, Study, StudyPerson, User, Verdict
+from annotation.models import Attempt, GoldItem, Reveal, SecondJudgement, Study, StudyPerson, User, Verdict
+from annotation.onboarding.gold import later_items
 from annotation.revealing import (
     Hidden,
     NotRevealed,
@@ -187,6 +188,16 @@ def test_who_has_seen_the_reference_is_never_given_the_example_again(
     assert not isinstance(take_slot(study, ann, timezone.now()), Attempt)
     bens = [close(taken(study, ben)).slot.version for _ in range(2)]
     assert set(bens) == {version, fresh}, "others get it as before"
+
+
+def test_who_has_seen_the_reference_is_not_measured_by_it(attempt, ann, ben, curator, version):
+    study = make_study(people=[ann, ben])
+    GoldItem.objects.create(study=study, version=version, purpose="later", marked_by=curator)
+    mine, bens = StudyPerson.objects.filter(study=study).order_by("pk")
+    assert stays_hidden(attempt) == Hidden.MAY_COME_AGAIN, "it could still come as a gold example"
+    Reveal.objects.create(attempt=attempt)
+    assert [item.version for item in later_items(bens)] == [version]
+    assert not later_items(mine)
 
 
 def test_a_second_reveal_and_a_second_second_judgement_are_refused_by_the_database(attempt):
