@@ -10,6 +10,8 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from annotation.models import Run
 from examples.models import Alternative, Version
 
+# What of a version is long and not needed to say whose a solution is.
+TEXTS = ("instruction", "context", "reference", "segments", "block")
 SUBMISSION, LAST_RUN, ALTERNATIVE = "submission", "last run, never submitted", "accepted alternative"
 
 
@@ -78,7 +80,7 @@ def runs_at(versions: QuerySet[Version]) -> QuerySet[Run]:
         .alias(last=Subquery(last))
         .filter(Q(kind=Run.Kind.SUBMISSION) | Q(number=F("last")))
         .select_related("attempt__annotator", "attempt__slot__version", "execution", "ruling")
-        .defer("execution__job_data", "lines")
+        .defer("execution__job_data", "lines", *(f"attempt__slot__version__{text}" for text in TEXTS))
         .order_by("pk")
     )
 

@@ -225,10 +225,10 @@ def flaky(subject: Subject, _table: Matrix) -> Answered:
             by_image[ran.image].append(ran)
         for runs in by_image.values():
             repeated += len(runs) > 1
-            if len({each.signature for each in runs}) < 2:
+            tests = [test for test in subject.tests if _differs(runs, test)]
+            if not tests and len({each.outcome for each in runs}) < 2:
                 continue
             counts = _counted(each.outcome for each in runs)
-            tests = [test for test in subject.tests if len({each.tests.get(test, "") for each in runs}) > 1]
             found.append(
                 Finding(
                     Flaw.FLAKY,
@@ -333,6 +333,11 @@ def _doubted(subject: Subject, table: Matrix) -> set[str]:
 
 def _fails_one(row: Row, tests: Sequence[str], doubted: set[str]) -> bool:
     return any(cell.rejects and test not in doubted for test, cell in zip(tests, row.cells, strict=True))
+
+
+def _differs(runs: Sequence[Ran], test: str) -> bool:
+    """Return whether a test came to different outcomes among the executions that reached it."""
+    return len({each.tests[test] for each in runs if test in each.tests}) > 1
 
 
 def _failures(solution: Solution, tests: Sequence[str]) -> list[Failure]:

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from annotation.fairness.rows import Failure, Grade, Ran, Solution, Subject, Word
 from annotation.models import COUNTED, Assessment, Run, Trial, Verdict
-from annotation.solutions import counted, runs_at
+from annotation.solutions import TEXTS, counted, runs_at
 from annotation.withdrawing import asked_to_be_left_out
 from examples.models import Alternative, AlternativeRun, Check, Version
 from runner.models import Execution, TestRow
@@ -28,7 +28,7 @@ def subjects(versions: QuerySet[Version]) -> list[Subject]:
     out of a study's figures is not named here either.
     """
     ids = versions.order_by().values("pk")
-    chosen = list(versions.select_related("example").order_by("example_id", "number"))
+    chosen = list(versions.select_related("example").defer(*TEXTS).order_by("example_id", "number"))
     ran: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     people: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     _add_runs(ran, people, Version.objects.filter(example__versions__in=ids).distinct(), chosen)
@@ -95,7 +95,8 @@ def _add_runs(ran: Executed, people: People, versions: QuerySet[Version], chosen
     """Add who wrote what for any version of the examples, and the executions of submissions to the chosen ones."""
     here = {version.pk for version in chosen}
     left_out = asked_to_be_left_out(study="attempt__slot__study", person="attempt__annotator")
-    for run in counted(runs_at(versions).filter(~left_out)):
+    runs = runs_at(versions).filter(~left_out).defer("function", "module", "snippet", "warnings")
+    for run in counted(runs):
         version = run.attempt.slot.version_id
         names = people[run.attempt.slot.version.example_id][run.sha256]
         if run.attempt.annotator.pseudonym not in names:

@@ -58,11 +58,6 @@ class Ran:
         """Whether it PASSED."""
         return self.outcome == PASSED
 
-    @property
-    def signature(self) -> tuple[str, ...]:
-        """The outcome of the whole and of each test, by which two executions are the same or not."""
-        return (self.outcome, *(f"{test}={outcome}" for test, outcome in sorted(self.tests.items())))
-
 
 class Word(StrEnum):
     """A curator's word on a solution."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET, require_POST
@@ -18,6 +19,8 @@ from config.access import curator_required
 from config.http import HttpRequest, render_page
 from config.streaming import CSV, NDJSON, stream
 from examples.models import Version, audit
+
+VERSIONS_SHOWN = 50
 
 
 @require_GET
@@ -80,5 +83,6 @@ def _study(request: HttpRequest, name: str) -> Study:
 
 def _show(request: HttpRequest, study: Study, form: RepeatsForm, *, status: int = 200) -> HttpResponse:
     found = report(study)
-    context = {"study": study, "report": found, "form": form}
+    by_version = Paginator(found.versions, VERSIONS_SHOWN).get_page(request.GET.get("page"))
+    context = {"study": study, "report": found, "page": by_version, "form": form}
     return render_page(request, "annotation/study_fairness.html", context, status=status)

@@ -129,6 +129,8 @@ def test_solutions_that_part_under_a_vague_instruction_show_that_it_is_under_spe
 def test_the_same_code_with_different_outcomes_is_flaky_within_one_image():
     given = subject(by("A-1", ran(), ran("test_even")))
     assert "it is test_even that differs" in sentences(given, Flaw.FLAKY)[0]
+    silent = Ran(next(_numbers), "finished", "PASSED", {}, (), True, "i")
+    assert Flaw.FLAKY not in flaws(subject(by("A-1", ran(), silent)))
     moved = subject(by("A-1", ran(), ran("test_even", image="other")))
     assert Flaw.FLAKY not in flaws(moved)
     assert (
