@@ -6,7 +6,8 @@ A site as `make run` serves it, and Chromium on its workspace. ROUNDS times each
 
     network    the browser has no network; each second time the window is closed meanwhile and opened again afterwards
     session    the session ends, and the person signs in again in the layer over the page
-    server     the web process gets SIGKILL at a random moment of typing, saving or waiting
+    server     the web processes get SIGKILL at a random moment of typing, saving or waiting; four people at once, since
+               the site waits the longer before it starts them again the more often they end
     windows    another window, of the same browser or of another computer, has typed other text
 
 Afterwards the server's last draft is what the editor holds, every word that was typed is in it, and of two windows each
@@ -32,7 +33,8 @@ from tests.benchmarks.figures import Table
 from tests.benchmarks.site import Site, session_of, site
 
 ROUNDS = 20
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 120
+AT_ONCE = 4
 PASSWORD = "of no use outside the drills"
 ODD = ("ä", "→", "𝒳", "\t", "'", "#", "%", "&", "=", "+", "\\", "<b>")
 
@@ -58,6 +60,11 @@ class Bench:
         session = session_of(self.attempt.annotator)
         context.add_cookies([{"name": "sessionid", "value": session, "url": self.served.address}])
         return context
+
+    def close(self) -> None:
+        """Close the person's browsers."""
+        for context in self.contexts:
+            context.close()
 
     def window(self, context: BrowserContext) -> Page:
         """Return a window with the workspace, ready to type in, all it holds being saved."""
@@ -116,7 +123,7 @@ def editor(page: Page) -> str:
 
 
 def until(page: Page, holds: Callable[[], bool], what: str) -> None:
-    """Wait until something holds. Raises Missing after a minute, with what the page says of saving."""
+    """Wait until something holds. Raises Missing after two minutes, with what the page says of saving."""
     end = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < end:
         with suppress(Exception):  # the page is on its way to another
@@ -134,7 +141,7 @@ def settled(page: Page) -> None:
     )
 
 
-def network(bench: Bench, number: int) -> Page:
+def network(bench: Bench, number: int) -> None:
     """Type before, during and after a cut of the network, or come back to it with a new window."""
     context = bench.computer()
     page = bench.window(context)
@@ -153,10 +160,9 @@ def network(bench: Bench, number: int) -> Page:
     words += bench.type(page, 1)
     settled(page)
     bench.check(page, words)
-    return page
 
 
-def session(bench: Bench, number: int) -> Page:
+def session(bench: Bench, number: int) -> None:
     """Let the session end while somebody types, and sign in where the page asks for it."""
     from django.contrib.sessions.models import Session
 
@@ -177,25 +183,30 @@ def session(bench: Bench, number: int) -> Page:
     words += bench.type(page, 1)
     settled(page)
     bench.check(page, words)
-    return page
 
 
-def server(bench: Bench, number: int) -> Page:
-    """Kill the web process while somebody types, and go on typing until it is back."""
-    page = bench.window(bench.computer())
-    words = bench.type(page)
-    bench.wait(page, 1.5)
-    for pid in bench.served.pids_of("config.web"):
+def server(benches: list[Bench]) -> list[str]:
+    """Kill the web processes while people type, go on typing until they are back; return what was lost, for each."""
+    pages = [bench.window(bench.computer()) for bench in benches]
+    words = [bench.type(page) for bench, page in zip(benches, pages, strict=True)]
+    benches[0].wait(pages[0], 1.5)
+    for pid in benches[0].served.pids_of("config.web"):
         os.kill(pid, signal.SIGKILL)
-    words += bench.type(page)
-    bench.wait(page, 3)
-    words += bench.type(page, 1)
-    settled(page)
-    bench.check(page, words)
-    return page
+    for at, (bench, page) in enumerate(zip(benches, pages, strict=True)):
+        words[at] += bench.type(page)
+    benches[0].wait(pages[0], 3)
+    lost = []
+    for at, (bench, page) in enumerate(zip(benches, pages, strict=True)):
+        try:
+            words[at] += bench.type(page, 1)
+            settled(page)
+            bench.check(page, words[at])
+        except (Missing, Error) as what:
+            lost.append(str(what).splitlines()[0])
+    return lost
 
 
-def windows(bench: Bench, number: int) -> Page:
+def windows(bench: Bench, number: int) -> None:
     """Type in two windows; the one that comes second is asked, and either answer keeps both texts."""
     mine = bench.computer()
     first = bench.window(mine)
@@ -217,7 +228,6 @@ def windows(bench: Bench, number: int) -> Page:
     stored = bench.drafts()
     if own not in stored or theirs not in stored:
         raise Missing("one of the two texts is no revision")
-    return late
 
 
 def _asked(first: Page, second: Page) -> tuple[Page, Page]:
@@ -240,6 +250,53 @@ def make_attempt(name: str) -> Any:
     return opened(create_account(username=name, role=Role.ANNOTATOR, password=PASSWORD))
 
 
+@dataclass
+class Drill:
+    """The site and the browser that all rounds share."""
+
+    served: Site
+    browser: Browser
+    seed: int
+    table: Table
+
+    def bench(self, name: str, number: int) -> Bench:
+        """Return a new person's bench."""
+        chance = random.Random(self.seed + number)
+        return Bench(self.served, self.browser, make_attempt(f"{name}{number}"), chance)
+
+    def alone(self, kind: Callable[[Bench, int], None], rounds: int) -> None:
+        """Go through a failure that meets one person, round after round."""
+        seconds, lost = [], []
+        for number in range(rounds):
+            bench, began = self.bench(kind.__name__, number), time.monotonic()
+            try:
+                kind(bench, number)
+            except (Missing, Error) as what:
+                lost.append(f"round {number}: {str(what).splitlines()[0]}")
+            seconds.append(time.monotonic() - began)
+            bench.close()
+        self.tell(kind.__name__, rounds, seconds, lost)
+
+    def together(self, rounds: int) -> None:
+        """Go through kills of the web processes, each of which meets several people."""
+        seconds, lost = [], []
+        for first in range(0, rounds, AT_ONCE):
+            benches = [self.bench("server", at) for at in range(first, min(first + AT_ONCE, rounds))]
+            began = time.monotonic()
+            lost += server(benches)
+            seconds.append(time.monotonic() - began)
+            for bench in benches:
+                bench.close()
+        self.tell("server", rounds, seconds, lost)
+
+    def tell(self, name: str, rounds: int, seconds: list[float], lost: list[str]) -> None:
+        """Add what came of a kind to the table, and print it at once."""
+        print(f"{name}: {rounds - len(lost)} of {rounds}", *lost, sep="\n", flush=True)
+        self.table.add(name, seconds)
+        found = f"{len(lost)} of {rounds}" + "".join(f"; {each}" for each in lost[:5])
+        self.table.fact(f"{name}: people who lost text", found, goal="0", holds=not lost)
+
+
 def main(arguments: list[str]) -> int:
     """Go through every failure as often as asked for; return the exit status."""
     rounds, seed = int(arguments[0]) if arguments else ROUNDS, secrets.randbits(32)
@@ -249,24 +306,11 @@ def main(arguments: list[str]) -> int:
             executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
             args=["--no-sandbox", "--disable-gpu"],
         )
-        for kind in (network, session, server, windows):
-            seconds, lost = [], []
-            for number in range(rounds):
-                bench = Bench(
-                    served, browser, make_attempt(f"{kind.__name__}{number}"), random.Random(seed + number)
-                )
-                began = time.monotonic()
-                try:
-                    kind(bench, number)
-                except (Missing, Error) as what:
-                    lost.append(f"round {number}: {str(what).splitlines()[0]}")
-                seconds.append(time.monotonic() - began)
-                for context in bench.contexts:
-                    context.close()
-            print(f"{kind.__name__}: {rounds - len(lost)} of {rounds}", *lost, sep="\n", flush=True)
-            table.add(kind.__name__, seconds)
-            found = f"{len(lost)} of {rounds}" + "".join(f"; {each}" for each in lost[:5])
-            table.fact(f"{kind.__name__}: rounds that lost text", found, goal="0", holds=not lost)
+        drill = Drill(served, browser, seed, table)
+        drill.alone(network, rounds)
+        drill.alone(session, rounds)
+        drill.alone(windows, rounds)
+        drill.together(rounds)
         browser.close()
         return table.show()
 
