@@ -7,7 +7,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const SAVE_AFTER = 800, RETRY_AT_MOST = 30000
   const place = document.getElementById("verdict-save")
-  let timer = 0, sending = false, retry = 0, over = false
+  let timer = 0, sending = false, retry = 0, over = false, leaving = false
 
   function answers() {
     const found = {}
@@ -55,7 +55,7 @@ document.addEventListener("DOMContentLoaded", () => {
   async function send(keepalive = false) {
     clearTimeout(timer)
     const changed = changes()
-    if (sending || over || !Object.keys(changed).length) return
+    if (sending || over || leaving || !Object.keys(changed).length) return
     sending = true
     say("", "Saving…")
     try {
@@ -105,6 +105,8 @@ document.addEventListener("DOMContentLoaded", () => {
   window.addEventListener("online", () => { if (retry) send() })
   document.addEventListener("signed-in", () => send())
   window.addEventListener("pagehide", () => send(true))
+  form.addEventListener("submit", () => { leaving = true })  // it takes everything along
+  window.addEventListener("pageshow", () => { leaving = false })  // come back to, where it did not arrive
 
   const before = kept()
   if (Object.keys(before).length) {
