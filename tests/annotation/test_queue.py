@@ -104,13 +104,14 @@ def test_no_more_than_three_are_kept_at_once(ann):
 
 
 def test_a_declined_example_goes_back_at_once_and_never_to_the_same_person(ann, ben):
-    study = make_study(people=[ann, ben], versions=1, solvers=1)
+    study = make_study(people=[ann, ben], versions=1, solvers=2)
     attempt = taken(study, ann)
     with pytest.raises(Refused, match="Say why"):
         decline(attempt, reason=" ", now=timezone.now())
     decline(attempt, reason="I wrote this library", now=timezone.now())
     assert available_to(study, ann, timezone.now()) == 0
     assert take_slot(study, ann, timezone.now()) == NothingToTake(Reason.YOURS_DONE)
+    assert study.slots.filter(state="free").count() == 2
     assert taken(study, ben).slot_id == attempt.slot_id
     assert Parting.objects.get().reason == "I wrote this library"
 
