@@ -299,8 +299,8 @@ def test_the_gate_takes_the_same_number_of_queries_for_any_number_of_versions(
     solved_versions, make_draft, django_assert_num_queries
 ):
     release = make_draft()
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(11):
         gate_report(release, evidence)
     release.items.exclude(version=solved_versions[0]).delete()
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(11):
         gate_report(release, evidence)
