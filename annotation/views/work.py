@@ -97,7 +97,9 @@ def work(request: HttpRequest) -> HttpResponse:
         "now": now,
         "studies": [
             _study_work(member, now, busy=member.study_id in busy)
-            for member in members.select_related("study", "person").order_by("-study")
+            for member in members.select_related("study", "person")
+            .prefetch_related("study__protocols")
+            .order_by("-study")
         ],
         "closed": closed[:CLOSED_SHOWN],
         "closed_count": closed.count(),

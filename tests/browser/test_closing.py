@@ -71,7 +71,9 @@ def test_what_is_said_at_the_end_survives_everything_and_then_the_reference_is_s
     expect(saved).to_contain_text("Offline: kept on this computer")
     page.context.set_offline(False)
     expect(saved).to_contain_text("Saved")
-    assert all("ERR_INTERNET_DISCONNECTED" in trouble for trouble in eye.troubles), "as it must be while offline"
+    assert all("ERR_INTERNET_DISCONNECTED" in trouble for trouble in eye.troubles), (
+        "as it must be while offline"
+    )
     eye.troubles.clear()
 
     page.context.clear_cookies()

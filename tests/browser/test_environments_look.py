@@ -112,7 +112,7 @@ def test_environments_hold_in_every_state(
         page.goto(site + address)
         eye.look(page, name)
     page.goto(f"{site}/examples/environments/new/")
-    page.get_by_label("Name").fill("two-lines")
+    page.get_by_label("Name", exact=True).fill("two-lines")
     page.get_by_label("Packages").fill("idna==3.10\nnumpy")
     page.get_by_role("button", name="Build it").click()
     expect(page.get_by_text("Line 2: “numpy” is not one exact version")).to_be_visible()

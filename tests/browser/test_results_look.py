@@ -137,7 +137,7 @@ def test_a_curator_leaves_the_blocked_out_and_freezes(world, site, sign_in, page
 def test_a_token_is_made_and_shown_once(world, site, sign_in, axe, page):
     sign_in(page, world)
     page.goto(f"{site}/tokens/")
-    page.get_by_label("Name").fill("laptop")
+    page.get_by_label("Name", exact=True).fill("laptop")
     page.get_by_label("download frozen releases").check()
     page.get_by_role("button", name="Make the token").click()
     assert len(page.locator("#token").inner_text()) == 64
