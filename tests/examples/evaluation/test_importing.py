@@ -34,7 +34,7 @@ def texts(data: bytes) -> list[list[str]]:
     ("data", "expected"),
     [
         (lines({"task_id": "a", "completion": "1"}, {"task_id": "a", "completion": ""}), [["1"], [""]]),
-        (gzip.compress(lines({"task_id": "a", "solution": "def f(, mtime=0): ..."})), [["def f(): ..."]]),
+        (gzip.compress(lines({"task_id": "a", "solution": "def f(): ..."}), mtime=0), [["def f(): ..."]]),
         (lines({"prompt": "def f():", "samples": ["1", "2"]}), [["1", "2"]]),
         (json.dumps([{"idx": 3, "completions": ["1", "2"], "gen_x": ["c", "c"]}]).encode(), [["1", "2"]]),
         (json.dumps([{"idx": 3, "code": "x", "gen_masked_method_no_test": ["c"]}]).encode(), [["c"]]),
