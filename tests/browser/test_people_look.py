@@ -131,7 +131,7 @@ def test_every_page_holds_in_both_appearances_and_widths(
         sign_in(look, ann if kind == "annotator" else admin_user)
     for name in WHO[kind]:
         look.goto(site + addresses[name])
-        look.wait_for_load_state("networkidle")
+        look.wait_for_load_state()
         if folder := os.environ.get("SHOTS"):
             scheme = (
                 "dark" if look.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") else "light"

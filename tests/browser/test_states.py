@@ -46,7 +46,8 @@ def go(site: str, page: Page, eye: Eye) -> Go:
 
     def visit(address: str, name: str, **options: bool) -> None:
         page.goto(site + address)
-        page.wait_for_load_state("networkidle")
+        # Half a second for each page, which only a picture needs.
+        page.wait_for_load_state("networkidle" if eye.folder else "load")
         eye.look(page, name, **options)
 
     return visit

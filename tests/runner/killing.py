@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from typing import Any
 
 import docker
 
+from tests.migrated import give_tables
 from tests.runner.dying_worker import POINTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -146,12 +146,9 @@ def left_by(pids: list[int]) -> list[str]:
 
 def drills_on_sqlite(room: Path, redis_url: str, image: str) -> list[Result]:
     """Run all drills, each on a SQLite file and a Redis database of its own, at once."""
-    migrated = Place(room / "migrated", {})
-    migrated.room.mkdir(parents=True)
-    migrate(migrated)
     places = []
     for number, point in enumerate(POINTS, start=1):
-        shutil.copytree(migrated.room, room / point)
+        give_tables(room / point)
         places.append(Place(room / point, {"REDIS_URL": redis_database(redis_url, number)}))
     return at_once(places, image)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.migrated import give_tables
 from tests.runner.killing import (
     ROWS,
     Place,
     drills_on_postgres,
     drills_on_sqlite,
-    migrate,
     stop_while_it_runs,
 )
 
@@ -29,7 +29,7 @@ def test_an_execution_outlives_its_worker_on_postgres(tmp_path, postgres_url, re
 
 def test_a_worker_that_is_stopped_puts_back_what_runs_and_leaves_no_container(tmp_path, redis_url, plain):
     place = Place(tmp_path, {"REDIS_URL": redis_url})
-    migrate(place)
+    give_tables(tmp_path)
     found, left = stop_while_it_runs(place, plain.digest)
     assert left == []
     assert (found["state"], found["outcome"], found["rows"]) == ("finished", "PASSED", ROWS)
