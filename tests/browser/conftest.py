@@ -215,7 +215,9 @@ def axe() -> Callable[[Page], list[str]]:
     """axe(page) returns what breaks WCAG 2.2 A or AA or axe's best practice, each rule with its first places."""
 
     def violations(page: Page) -> list[str]:
-        found = Axe().run(page, options={"runOnly": {"type": "tag", "values": RULES}})
+        found = Axe().run(
+            page, options={"runOnly": {"type": "tag", "values": RULES}, "resultTypes": ["violations"]}
+        )
         return [
             f"{rule['id']}: {[node['html'][:160] for node in rule['nodes'][:3]]}"
             for rule in found.response["violations"]
