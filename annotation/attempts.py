@@ -175,6 +175,9 @@ def close_attempt(attempt: Attempt, *, answers: Mapping[str, Any], now: datetime
     not due, was given, or the slot has gone to somebody else.
     """
     solved = submissions_of(attempt).passed_at is not None
+    # All that can be asked before is: others who write wait for this transaction.
+    earlier, person = Verdict.objects.filter(attempt=attempt).first(), attempt.annotator
+    verdict = earlier or Verdict(attempt=attempt, revision=0)
     with transaction.atomic():
         due = Attempt.objects.filter(pk=attempt.pk)
         theirs = Slot.objects.filter(pk=attempt.slot_id, annotator=attempt.annotator_id)
@@ -182,10 +185,11 @@ def close_attempt(attempt: Attempt, *, answers: Mapping[str, Any], now: datetime
         closed = move(due, to=Attempt.State.CLOSED, by=Actor.ANNOTATOR, now=now)
         if not closed or not held.update(state=Slot.State.CLOSED, lease_end=None):
             raise AttemptOver("This attempt waits for no verdict.")
-        earlier = Verdict.objects.filter(attempt=attempt).values_list("revision", flat=True).first()
-        said = {**answers, "solved": solved, "created_at": now, "revision": (earlier or 0) + 1}
-        verdict, _ = Verdict.objects.update_or_create(attempt=attempt, defaults=said)
-        add_step(attempt, VerdictStep.Kind.CLOSED, by=attempt.annotator, now=now, changed=as_said(answers))
+        said = {**answers, "solved": solved, "created_at": now, "revision": verdict.revision + 1}
+        for name, value in said.items():
+            setattr(verdict, name, value)
+        verdict.save(update_fields=list(said) if earlier else None)
+        add_step(attempt, VerdictStep.Kind.CLOSED, by=person, now=now, changed=as_said(answers))
     attempt.refresh_from_db(fields=["state"])
     return verdict
 
