@@ -87,12 +87,15 @@ def lived(stretches: Sequence[Stretch], idle_limit: int) -> tuple[AttemptLog, fl
     page, pages, now, least, most = Page("0", 0), [], 0.0, 0.0, 0.0
     pauses, waits, outages = [], [], []
     page.beat(0)
+    before = ""
     for stretch in stretches:
         end = now + stretch.seconds
         match stretch.kind:
             case "work":
                 page.live(now, end, types=True)
-                least, most = least + stretch.seconds, most + stretch.seconds
+                # Who comes back after more than the idle limit is known to type once the page beats again.
+                least += stretch.seconds if before in ("", "work") else max(stretch.seconds - PERIOD, 0)
+                most += stretch.seconds
             case "read":
                 page.live(now, end, types=False)
                 most += min(stretch.seconds, idle_limit)
@@ -120,7 +123,7 @@ def lived(stretches: Sequence[Stretch], idle_limit: int) -> tuple[AttemptLog, fl
             case "outage":  # no beat arrives, as in a sleep
                 outages.append(Outage(at(now), at(end)))
                 least -= 2 * PERIOD
-        now = end
+        now, before = end, stretch.kind
     page.beat(now)
     beats = [beat for each in (*pages, page) for beat in each.beats]
     log = AttemptLog(START, at(now), beats, pauses, waits, outages)
