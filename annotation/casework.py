@@ -16,10 +16,8 @@ from annotation.flips import Flip, Line, lines, tally
 from annotation.models import Adjudication, Assessment, Attempt, Fix, SecondReading, Trial, User
 from annotation.solutions import ALTERNATIVE, Recorded, recorded
 from examples.editing import edit_of
-from examples.jobs import reference_program
-from examples.languages.python import source as python
 from examples.models import Alternative, Version
-from examples.showing import ContextShown, TestsShown, shown_context, shown_tests
+from examples.showing import ContextShown, TestsShown, shown_context, shown_tests, whole_reference
 
 REFERENCE = "reference"
 
@@ -123,7 +121,7 @@ def _sheets(version: Version, table: Matrix) -> list[Sheet]:
         if one is None and (trial := tried.get(row.solution.sha256)) and row.solution.sha256:
             one = Recorded(trial.sha256, trial.function, trial.module)
         if row.solution.is_reference:
-            name, source = REFERENCE, reference_source(version)
+            name, source = REFERENCE, whole_reference(version)
         else:
             name, source = row.solution.name, one.source if one else ""
         sheets.append(
@@ -142,21 +140,6 @@ def _sheets(version: Version, table: Matrix) -> list[Sheet]:
 def _telling(sheets: Sequence[Sheet]) -> list[Sheet]:
     """Return the sheets, first what failed and is not known to be wrong: that is what a case is mostly about."""
     return sorted(sheets, key=lambda each: (each.solution.passed is not False, each.solution.word == "wrong"))
-
-
-def reference_source(version: Version) -> str:
-    """Return the function with the reference in it, as a solver would have written it where that can be cut out."""
-    program = reference_program(version)
-    if version.language != "python":
-        return edit_of(version).reference
-    try:
-        tree = python.parse(program)
-        node = python.find(tree, version.focal_name)
-    except (python.SourceInvalid, python.FunctionNotFound):
-        return edit_of(version).reference
-    text = program.splitlines()[node.lineno - 1 : node.end_lineno]
-    indent = len(text[0]) - len(text[0].lstrip())
-    return "\n".join(line[indent:] if not line[:indent].strip() else line for line in text) + "\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from textwrap import dedent, indent
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
@@ -14,10 +13,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.attempts import Refused
 from annotation.models import Attempt, GoldItem, Reveal, Run, SecondJudgement, Slot, Study, User
-from examples.editing import indentation_of
-from examples.languages.ways import ways
 from examples.models import Version, audit
-from examples.showing import TestsShown, shown_tests
+from examples.showing import TestsShown, shown_tests, whole_reference
 from runner.models import TestRow
 from runner.outcome import Outcome
 
@@ -134,16 +131,6 @@ def _failed(run: Run, lines: Sequence[str]) -> Iterator[Failed]:
             row,
             lines[row.line - 1].strip() if within and row.line else f"{row.test}, assertion {row.assertion}",
         )
-
-
-def whole_reference(version: Version) -> str:
-    """Return the reference as an annotator would have written it: the editor's first text with the body in its open line."""
-    lines = ways(version.language).starting_answer(version.context, version.gap).split("\n")
-    body = dedent(indentation_of(version) + version.reference)
-    opened = [at for at, line in enumerate(lines) if line and not line.strip()]
-    if opened:
-        lines[opened[-1]] = indent(body, lines[opened[-1]])
-    return "\n".join(lines if opened else [*lines, body])
 
 
 def judge_again(attempt: Attempt, *, answers: Mapping[str, Any], now: datetime) -> SecondJudgement:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import dedent, indent
 from typing import Any
 
 from examples.checking.run import CHECKS, TITLES
@@ -72,6 +73,16 @@ class Miss:
     one_in: int
     by_now: str
     by_more: str
+
+
+def whole_reference(version: Version) -> str:
+    """Return the reference as an annotator would have written it: the editor's first text with the body in its open line."""
+    lines = ways(version.language).starting_answer(version.context, version.gap).split("\n")
+    body = dedent(indentation_of(version) + version.reference)
+    opened = [at for at, line in enumerate(lines) if line and not line.strip()]
+    if opened:
+        lines[opened[-1]] = indent(body, lines[opened[-1]])
+    return "\n".join(lines if opened else [*lines, body])
 
 
 def shown_context(version: Version) -> ContextShown:

@@ -122,7 +122,7 @@ class VerdictForm(Graded):
         self.solved = solved
         self.fields["difficulty"].label = protocol.difficulty_question
         _offer(self, "difficulty", [(level, level) for level in protocol.difficulty_levels])
-        _offer(self, "evidence_test", test_choices(tests))
+        _offer(self, "evidence_test", choices_of_tests(tests))
         for name in ("instruction_note", "test_note"):
             self.fields[name].help_text = f"Needed for a grade of {_from(protocol.note_from)}."
         self.fields["aids"].required = bool(set(protocol.arms) - {Arm.NONE})
@@ -164,12 +164,9 @@ def _from(grade: int) -> str:
     return " or ".join(str(each) for each in range(grade, 4))
 
 
-def test_choices(tests: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def choices_of_tests(tests: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the tests that evidence can name: the visible assertions, a hidden one, none."""
     return [("", "choose"), *tests, (HIDDEN, "a hidden one"), (NO_TEST, "no single one")]
-
-
-test_choices.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pytest thinks of the name
 
 
 def _offer(form: forms.Form, name: str, choices: list[tuple[Any, str]]) -> None:

@@ -15,7 +15,6 @@ from annotation.forms.onboarding import BackgroundForm
 from annotation.models import Acceptance, Attempt, Background, Reveal, Slot, StudyPerson
 from annotation.onboarding.gold import may_see_answer
 from annotation.onboarding.steps import Step, accept, standing_of
-from annotation.revealing import whole_reference
 from annotation.views.workspace import attempt_or_404
 from annotation.wording import read_as
 from config.access import annotator_required
@@ -23,6 +22,7 @@ from config.http import HttpRequest, render_page
 from examples.jobs import segments_of
 from examples.masking import test_source
 from examples.models import audit
+from examples.showing import whole_reference
 
 What = Acceptance.What
 

@@ -22,7 +22,7 @@ from annotation.attempts import (
 from annotation.beats import log_of
 from annotation.clock import Kind, derive_intervals, totals
 from annotation.closing import keep_answers
-from annotation.forms.verdict import EVIDENCE, VerdictForm, test_choices
+from annotation.forms.verdict import EVIDENCE, VerdictForm, choices_of_tests
 from annotation.limits import TooMany
 from annotation.models import Attempt, Run, Verdict, VerdictStep
 from annotation.revealing import Hidden, why_hidden
@@ -176,7 +176,7 @@ def _back(attempt: Attempt) -> VerdictStep | None:
 
 def _after(attempt: Attempt) -> dict[str, object]:
     """Return what the closed page says beyond the facts: evidence in words, and whether the reference may be seen."""
-    names = dict(test_choices(_visible_tests(attempt)))
+    names = dict(choices_of_tests(_visible_tests(attempt)))
     why = why_hidden(attempt)
     return {
         "evidence_test": names.get(attempt.verdict.evidence_test, attempt.verdict.blamed_test),

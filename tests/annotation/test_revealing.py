@@ -22,11 +22,11 @@ from annotation.revealing import (
     look,
     may_come_again,
     reveal,
-    whole_reference,
     why_hidden,
 )
 from annotation.runs import submit
 from examples.models import AuditEntry, Version
+from examples.showing import whole_reference
 from runner.outcome import Outcome
 from tests.annotation.factories import SOURCE, WRONG, finish, make_study, make_version
 

@@ -20,10 +20,10 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 from uuid import uuid4
 
@@ -31,12 +31,17 @@ from tests.benchmarks.client import Answer, Person, htmx, xhr
 from tests.benchmarks.figures import Table
 from tests.benchmarks.frames import Frames
 from tests.benchmarks.site import ROOT, Site, session_of, site
-from tests.services import postgres_programs, postgres_server, redis_program, redis_server
+from tests.services import (
+    postgres_programs,
+    postgres_server,
+    redis_program,
+    redis_server,
+    wait_until,
+)
 
 SECONDS, PEOPLE, SOLVERS, WEB_PROCESSES = 600, 50, 2, "2"
 BEAT_SECONDS, TYPING_SECONDS, READING_SECONDS = 15.0, (0.5, 2.5), (2.0, 6.0)
 GROWTH_MIB = 40
-SETTLE_SECONDS = 90
 SAID: dict[str, str | int] = {"difficulty": "trivial", "instruction_quality": 0, "test_quality": 0}
 WRONG, RIGHT = (
     "def with_tax(net: float) -> float:\n    return net\n",
@@ -190,11 +195,12 @@ def measure(served: Site, worker: int, seconds: float, people: int) -> int:
     ]
     table = Table(f"{people} annotators for {seconds:.0f} s, {served.stores}, 2 web processes, 2 workers")
     pids = [*served.pids_of("config.web"), *served.pids_of("config.work"), worker]
-    over, memory = Event(), Memory(pids, seconds)
-    Thread(target=memory.watch, daemon=True).start()
+    over = Event()
     with ThreadPoolExecutor(people) as threads:
         jobs = [threads.submit(each.work, over) for each in annotators]
-        over.wait(seconds)
+        over.wait(seconds / 6)  # by then everything has warmed up
+        early = resident(pids)
+        over.wait(seconds * 5 / 6)
         over.set()
         for job in jobs:
             job.result()
@@ -203,25 +209,14 @@ def measure(served: Site, worker: int, seconds: float, people: int) -> int:
     requests = sum(len(values) for each in annotators for values in each.took.values())
     table.fact("requests and frames waited for", f"{requests}, {requests / seconds:.0f} per second")
     judge(study, annotators, table)
-    grown = resident(pids) - memory.early
+    grown = resident(pids) - early
     table.fact(
         "memory of web and workers",
-        f"{memory.early:.0f} MiB after a sixth, {grown:+.1f} MiB by the end",
+        f"{early:.0f} MiB after a sixth, {grown:+.1f} MiB by the end",
         goal=f"< {GROWTH_MIB} MiB",
         holds=grown < GROWTH_MIB,
     )
     return table.show()
-
-
-class Memory:
-    """What processes hold once they have warmed up: after a sixth of the time."""
-
-    def __init__(self, pids: list[int], seconds: float) -> None:
-        self.pids, self.seconds, self.early = pids, seconds, 0.0
-
-    def watch(self) -> None:
-        time.sleep(self.seconds / 6)
-        self.early = resident(self.pids)
 
 
 def judge(study: Any, annotators: list[Annotator], table: Table) -> None:
@@ -229,9 +224,8 @@ def judge(study: Any, annotators: list[Annotator], table: Table) -> None:
     from annotation.models import Attempt, Draft, Run, Slot
     from runner.models import Execution
 
-    until = time.monotonic() + SETTLE_SECONDS
-    while Execution.objects.all().open().exists() and time.monotonic() < until:
-        time.sleep(0.2)
+    with suppress(RuntimeError):  # the table says what has no end
+        wait_until(lambda: not Execution.objects.all().open().exists(), "an end of every execution")
     attempts = Attempt.objects.filter(slot__study=study)
     live = list(attempts.exclude(state=Attempt.State.RELEASED).values_list("slot", flat=True))
     pairs = list(attempts.values_list("slot__version", "annotator"))

@@ -22,6 +22,7 @@ from runner.sandbox.engine import KEEPER_LABEL, Box, Engine, Owner, plainly
 from runner.sandbox.rows import plain_text, storable
 from runner.sandbox.settings import ACCOUNTS, BoxSettings, seccomp
 from runner.sandbox.stream import BoxStream, Frame
+from tests.services import wait_until
 
 KEEPER = f"test-{os.getpid()}"
 
@@ -212,10 +213,8 @@ def test_a_killed_worker_leaves_no_box_once_its_limits_have_passed(engine: Engin
     assert victim.stdout is not None
     assert victim.stdout.readline() == b"ready\n"
     running = {"label": f"{KEEPER_LABEL}={keeper}", "status": "running"}
-    until = time.monotonic() + 20
     # The victim's, and those that wait again: one that is only just created is the reaper's, some time later.
-    while len(engine.api.containers(filters=running)) < 3 and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(lambda: len(engine.api.containers(filters=running)) >= 3, "the pool's boxes")
     victim.send_signal(signal.SIGKILL)
     victim.wait()
     victim.stdout.close()
