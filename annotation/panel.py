@@ -214,12 +214,16 @@ class Panel:
             return f"{named}: unjudged, our failure."
         if execution.tampered:
             return f"{named}: could not be confirmed."
+        outcome = execution.get_outcome_display().lower().replace("_", " ")
         if self.shown.rows:
-            return f"{named}: {self.shown.summary}."
+            plain = execution.outcome in (Outcome.PASSED, Outcome.FAILED)
+            return (
+                f"{named}: {self.shown.summary}." if plain else f"{named}: {outcome}, {self.shown.summary}."
+            )
         counts = (
             "" if self.shown.passed is None else f", {self.shown.passed} of {self.shown.tests} tests passed"
         )
-        return f"{named}: {execution.get_outcome_display().lower().replace('_', ' ')}{counts}."
+        return f"{named}: {outcome}{counts}."
 
     @property
     def cpu_limit(self) -> float:

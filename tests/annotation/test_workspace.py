@@ -20,6 +20,7 @@ from annotation.workspace import LINES_COMPARED, context_view, difference_of
 from examples.assembly import Answer, Origin
 from examples.languages.ways import ways
 from runner.models import Execution
+from runner.outcome import Outcome
 from tests.annotation.factories import WRONG, finish, make_attempt, make_version, work_for
 from tests.annotation.test_pages import HTMX, JSON, browser, code
 
@@ -122,6 +123,15 @@ def test_a_run_tells_its_place_while_it_waits_and_its_time_while_it_runs(attempt
     assert panel.shown.way == (2.0, 0, 5.0)
     assert panel.said == "Visible tests, run 1: running."
     assert 'data-limit="5.00"' in _panel(attempt, ago=3)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [(Outcome.LOAD_ERROR, "load error, 1 not run"), (Outcome.FAILED, "1 not run")],
+)
+def test_who_hears_the_page_hears_why_nothing_ran(attempt, outcome, said):
+    finish(run_visible(attempt, function=WRONG, module="", key="k", now=timezone.now()), outcome)
+    assert panel_of(attempt, now=timezone.now()).said == f"Visible tests, run 1: {said}."
 
 
 def _panel(attempt: Attempt, *, ago: int) -> str:

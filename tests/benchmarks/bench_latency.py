@@ -42,7 +42,7 @@ WATCH = """() => {
     const panel = document.getElementById("execution")
     if (state.at === null || state.took !== null || panel.dataset.running !== "false") return
     const said = panel.querySelector("[role=status]").textContent
-    if (said.startsWith(`Run ${state.want}:`)) state.took = performance.now() - state.at
+    if (said.includes(`run ${state.want}:`)) state.took = performance.now() - state.at
   }).observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true })
 }"""
 SAID = "() => document.querySelector('#execution [role=status]').textContent"
