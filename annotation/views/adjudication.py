@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -127,16 +128,17 @@ def assess_solution(request: HttpRequest, version: int) -> HttpResponseBase:
             form.add_error(None, "There is no such solution of this version.")
         else:
             try:
-                assess(found, said["sha256"], right=said["right"], reason=said["reason"], by=request.user)
-                if said["keep"]:
-                    accept_alternative(
-                        found,
-                        function=written.function,
-                        module=written.module,
-                        sha256=written.sha256,
-                        reason=said["reason"],
-                        by=request.user,
-                    )
+                with transaction.atomic():  # both or neither
+                    assess(found, said["sha256"], right=said["right"], reason=said["reason"], by=request.user)
+                    if said["keep"]:
+                        accept_alternative(
+                            found,
+                            function=written.function,
+                            module=written.module,
+                            sha256=written.sha256,
+                            reason=said["reason"],
+                            by=request.user,
+                        )
             except (DecisionRefused, AlternativeRefused) as refused:
                 form.add_error(None, str(refused))
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -24,54 +25,36 @@ from config.http import HttpRequest
 @login_required
 def defer_view(request: HttpRequest, pk: int) -> HttpResponse:
     """Set the example aside; it comes back, with its draft."""
-    attempt = attempt_or_404(request, pk)
-    keep(request, attempt)
-    form = DeferForm(request.POST)
-    if not form.is_valid():
-        return _again(request, attempt, "defer_form", form)
-    try:
-        until = defer(attempt, reason=form.cleaned_data["reason"], now=timezone.now())
-    except Refused as refused:
-        return _refused(request, attempt, "defer_form", form, refused)
-    messages.success(
-        request,
-        f"Set aside with its draft. Its place is kept until {until:%d %b, %H:%M} UTC; take it up again below.",
-    )
-    return redirect("work")
+
+    def act(attempt: Attempt, said: dict[str, Any]) -> str:
+        until = defer(attempt, **said, now=timezone.now())
+        return f"Set aside with its draft. Its place is kept until {until:%d %b, %H:%M} UTC; take it up again below."
+
+    return _leave(request, pk, "defer_form", DeferForm(request.POST), act)
 
 
 @require_POST
 @login_required
 def decline_view(request: HttpRequest, pk: int) -> HttpResponse:
     """Refuse the example for good."""
-    attempt = attempt_or_404(request, pk)
-    keep(request, attempt)
-    form = DeclineForm(request.POST)
-    if not form.is_valid():
-        return _again(request, attempt, "decline_form", form)
-    try:
-        decline(attempt, reason=form.cleaned_data["reason"], now=timezone.now())
-    except Refused as refused:
-        return _refused(request, attempt, "decline_form", form, refused)
-    messages.success(request, "Declined: its place is free for others, and you will not get it again.")
-    return redirect("work")
+
+    def act(attempt: Attempt, said: dict[str, Any]) -> str:
+        decline(attempt, **said, now=timezone.now())
+        return "Declined: its place is free for others, and you will not get it again."
+
+    return _leave(request, pk, "decline_form", DeclineForm(request.POST), act)
 
 
 @require_POST
 @login_required
 def broken_view(request: HttpRequest, pk: int) -> HttpResponse:
     """Report the example to the curators; it is paused until they have decided."""
-    attempt = attempt_or_404(request, pk)
-    keep(request, attempt)
-    form = BrokenForm(request.POST)
-    if not form.is_valid():
-        return _again(request, attempt, "broken_form", form)
-    try:
-        report_broken(attempt, **form.cleaned_data, now=timezone.now())
-    except Refused as refused:
-        return _refused(request, attempt, "broken_form", form, refused)
-    messages.success(request, "Reported. Nobody new gets the example until a curator has decided.")
-    return redirect("work")
+
+    def act(attempt: Attempt, said: dict[str, Any]) -> str:
+        report_broken(attempt, **said, now=timezone.now())
+        return "Reported. Nobody new gets the example until a curator has decided."
+
+    return _leave(request, pk, "broken_form", BrokenForm(request.POST), act)
 
 
 @require_POST
@@ -85,6 +68,22 @@ def take_up_view(request: HttpRequest, pk: int) -> HttpResponse:
         messages.warning(request, str(refused))
         return redirect("work")
     return redirect("workspace", pk)
+
+
+def _leave(
+    request: HttpRequest, pk: int, name: str, form: Form, act: Callable[[Attempt, dict[str, Any]], str]
+) -> HttpResponse:
+    """Keep the draft, act on what the form says, and lead to My work with the words that come back."""
+    attempt = attempt_or_404(request, pk)
+    keep(request, attempt)
+    if not form.is_valid():
+        return _again(request, attempt, name, form)
+    try:
+        words = act(attempt, form.cleaned_data)
+    except Refused as refused:
+        return _refused(request, attempt, name, form, refused)
+    messages.success(request, words)
+    return redirect("work")
 
 
 def _again(request: HttpRequest, attempt: Attempt, name: str, form: Form) -> HttpResponse:
