@@ -232,7 +232,7 @@ def curated(curator: User, ann: User, ben: User) -> dict[str, str]:
         "studies": "/studies/",
         "study-paused": "/studies/disputed/",
         "study-closed": "/studies/closed/",
-        "study-protocol": "/studies/draft/edit/",
+        "study-edit": "/studies/draft/edit/",
         "results-disputed": "/studies/disputed/results/",
         "results-empty": "/studies/begun/results/",
         "release-blocked": "/releases/blocked/0.1.0/",
