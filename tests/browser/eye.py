@@ -22,7 +22,7 @@ class Eye:
 
     troubles   what axe objects to, what is wider than the window, what the console or the content security policy says
     folder     where pictures go, `<name>-<scheme>-<width>.png` and `<name>-window.png`, the part that shows without
-               scrolling; and pages.jsonl with the route of each. None: no pictures
+               scrolling; and pages.jsonl with the route of each and how many rules axe saw broken. None: no pictures
     """
 
     def __init__(self, axe: Callable[[Page], list[str]], folder: Path | None) -> None:
@@ -50,6 +50,7 @@ class Eye:
         In both appearances where pictures are wanted; else in one of them, always the same for a name.
         """
         page.wait_for_load_state()
+        broken: dict[str, int] = {}
         for scheme in SCHEMES if self.folder else (SCHEMES[crc32(name.encode()) % 2],):
             page.emulate_media(color_scheme=scheme)
             for width in (NARROW, WIDE):
@@ -58,21 +59,23 @@ class Eye:
                     self.troubles.append(f"{name}: wider than {width} px")
                 self._picture(page, f"{name}-{scheme}-{width}", whole=whole or width == NARROW)
             if axe:
-                self.troubles += [f"{name}, {scheme}: {line}" for line in self.axe(page)]
+                found = self.axe(page)
+                broken[scheme] = len(found)
+                self.troubles += [f"{name}, {scheme}: {line}" for line in found]
         page.emulate_media(color_scheme="light")
         self._picture(page, f"{name}-window", whole=False)
-        self._note(page, name)
+        self._note(page, name, broken)
 
     def _picture(self, page: Page, name: str, *, whole: bool) -> None:
         if self.folder:
             page.evaluate(PAINTED)
             page.screenshot(path=self.folder / f"{name}.png", full_page=whole, animations="disabled")
 
-    def _note(self, page: Page, name: str) -> None:
+    def _note(self, page: Page, name: str, broken: dict[str, int]) -> None:
         if self.folder:
             try:
                 route = resolve(urlsplit(page.url).path).url_name or ""
             except Resolver404:  # the page that says that there is none
                 route = ""
             with (self.folder / "pages.jsonl").open("a") as file:
-                file.write(json.dumps({"name": name, "route": route}) + "\n")
+                file.write(json.dumps({"name": name, "route": route, "axe": broken}) + "\n")

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TESTS = [
     "tests/browser/test_walk.py",
     "tests/browser/test_states.py",
+    "tests/browser/test_second_factor.py",
     "tests/browser/test_protocol.py",
     "tests/browser/test_workbench.py",
     "tests/browser/test_lost_work.py",
@@ -140,6 +141,15 @@ def unseen(folder: Path) -> list[str]:
     return sorted(ours - NO_PAGE - seen)
 
 
+def broken_rules(folder: Path) -> list[str]:
+    """Return a line for each page in the folder: its name, and how many rules axe saw broken in light and in dark."""
+    pages = [json.loads(line) for line in (folder / "pages.jsonl").read_text().splitlines()]
+    return [
+        f"{page['name']}: {', '.join(f'{count} {scheme}' for scheme, count in page['axe'].items()) or 'not looked at'}"
+        for page in sorted(pages, key=lambda page: page["name"])
+    ]
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Take the pictures and return the exit status."""
     parser = argparse.ArgumentParser(description="Picture every page.")
@@ -157,6 +167,7 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.docs:
         for name, picture in DOCS.items():
             shutil.copyfile(folder / f"{picture}-window.png", ROOT / "docs" / "images" / f"{name}.png")
+    print("Rules of axe that each page breaks:", *broken_rules(folder), sep="\n")
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
     return 1 if status or missing else 0
 
