@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from django.conf import settings
 
@@ -15,6 +15,7 @@ from runner.sandbox.containers import ColdSandbox
 from runner.sandbox.engine import Engine
 from runner.sandbox.lines import Lines
 from runner.sandbox.pool import Pool
+from runner.sandbox.precedence import Precedence
 
 PLAIN = "plain"
 WARM = "python"
@@ -33,6 +34,7 @@ class _Process:
         self.sandbox: Sandbox | None = None
         self.lines: Lines | None = None
         self.warm = False
+        self.precedence = Precedence()
         self.closing = threading.Event()
         self.alone = 0
         self.nobody_alone = threading.Condition(self.lock)
@@ -59,8 +61,22 @@ def sandbox() -> Sandbox:
         raise Closing
     with _process.lock:
         if _process.sandbox is None:
-            _process.sandbox = Pool(engine(), warm_sizes()) if _process.warm else ColdSandbox(engine())
+            _process.sandbox = _pool() if _process.warm else ColdSandbox(engine())
         return _process.sandbox
+
+
+def _pool() -> Pool:
+    return Pool(engine(), warm_sizes(), precedence=_process.precedence)
+
+
+def precedence(queue: str) -> AbstractContextManager[None]:
+    """Return what lets an execution of the interactive queue go first in this process; others go as they come."""
+    return _process.precedence.first() if queue == Execution.Queue.INTERACTIVE else nullcontext()
+
+
+def give_way() -> None:
+    """Return when nobody's execution goes first here, or after a moment."""
+    _process.precedence.give_way()
 
 
 def lines() -> Lines:
@@ -70,7 +86,10 @@ def lines() -> Lines:
     with _process.lock:
         if _process.lines is None:
             _process.lines = Lines(
-                engine(), keeper=secrets.token_hex(8), at_most=settings.RUNNER_BULK_THREADS
+                engine(),
+                keeper=secrets.token_hex(8),
+                at_most=settings.RUNNER_BULK_THREADS,
+                precedence=_process.precedence,
             )
         return _process.lines
 
@@ -111,7 +130,7 @@ def waiting() -> dict[str, int]:
 def lent(queue: str, *, alone: bool = False) -> Iterator[Sandbox]:
     """Lend the sandbox for one run. Raises Closing.
 
-    Runs of the bulk queue start cold, so that the warm boxes are there for people.
+    Runs of the bulk queue start cold, so that the warm boxes are there for people, and give way before they start.
 
     While a run is `alone`, runs of the bulk queue wait for it, at most a third of their lease. Interactive ones never
     wait: else anybody's sleeping program would hold up everybody.
@@ -119,6 +138,7 @@ def lent(queue: str, *, alone: bool = False) -> Iterator[Sandbox]:
     place = sandbox()
     if queue == Execution.Queue.BULK and isinstance(place, Pool):
         place = place.cold
+        give_way()
     with _process.nobody_alone:
         if alone:
             _process.alone += 1

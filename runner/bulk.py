@@ -282,6 +282,7 @@ class Batch:
     def _save(self) -> None:
         """Save what has finished, each fenced by the claim; what somebody else has by now is left out."""
         while self.finished:
+            boxes.give_way()
             chunk, self.finished = self.finished[:SAVE_AT], self.finished[SAVE_AT:]
             with transaction.atomic():
                 held, clock = self._held(chunk)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from celery import shared_task
+from celery import Task, shared_task
 
-from runner import bulk, execution, obstacles
+from runner import boxes, bulk, execution, obstacles
 from runner.models import Execution
 from runner.waking import BATCH_TASK, TASK, wake, wake_batch
 
@@ -14,13 +14,17 @@ from runner.waking import BATCH_TASK, TASK, wake, wake_batch
 PASS_ON_AFTER_SECONDS = 0.25
 
 
-@shared_task(name=TASK)
-def execute(execution_id: int) -> None:
-    """Execute an execution if it is due, or leave it to a worker elsewhere where this host cannot."""
-    if due := _for_others([execution_id]):
-        wake(due.pk, queue=due.queue)
-    else:
-        execution.execute(execution_id)
+@shared_task(name=TASK, bind=True)
+def execute(self: Task[[int], None], execution_id: int) -> None:
+    """Execute an execution if it is due, or leave it to a worker elsewhere where this host cannot.
+
+    One that comes by the interactive queue goes before what else this process does.
+    """
+    with boxes.precedence((self.request.delivery_info or {}).get("routing_key") or ""):
+        if due := _for_others([execution_id]):
+            wake(due.pk, queue=due.queue)
+        else:
+            execution.execute(execution_id)
 
 
 @shared_task(name=BATCH_TASK)

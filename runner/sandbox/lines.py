@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from runner.sandbox.base import SandboxUnavailable
 from runner.sandbox.engine import Engine
+from runner.sandbox.precedence import Precedence
 from runner.sandbox.zygote import Kind, Line
 
 IDLE_SECONDS = 15.0
@@ -27,8 +28,11 @@ class Owner:
 class Lines:
     """Safe to use from several threads; `at_most` counts the lines that wait for their owner's next batch."""
 
-    def __init__(self, engine: Engine, *, keeper: str, at_most: int) -> None:
+    def __init__(
+        self, engine: Engine, *, keeper: str, at_most: int, precedence: Precedence | None = None
+    ) -> None:
         self.engine, self.keeper, self.at_most = engine, keeper, at_most
+        self.precedence = precedence or Precedence()
         self._idle: list[tuple[Owner, Line]] = []
         self._lock = threading.Lock()
         self._closed = False
@@ -36,7 +40,9 @@ class Lines:
     @contextmanager
     def lent(self, owner: Owner) -> Iterator[Line]:
         """Lend the owner a line of its own for one batch."""
-        line = self._take(owner) or Line(self.engine, owner.mode, owner.kind, keeper=self.keeper)
+        line = self._take(owner) or Line(
+            self.engine, owner.mode, owner.kind, keeper=self.keeper, precedence=self.precedence
+        )
         try:
             yield line
         except BaseException:

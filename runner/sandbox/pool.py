@@ -15,6 +15,7 @@ from runner.outcome import Measurement
 from runner.sandbox.base import Job, Limits, OnRow, OnStarted, SandboxUnavailable
 from runner.sandbox.containers import MODE, ColdSandbox, run_in_box
 from runner.sandbox.engine import POOL_LIFE_SECONDS, START_SECONDS, Box, Engine
+from runner.sandbox.precedence import Precedence
 from runner.sandbox.settings import BoxSettings
 
 LIFE_SECONDS = POOL_LIFE_SECONDS / 2
@@ -41,9 +42,16 @@ class Pool:
     mode = MODE
 
     def __init__(
-        self, engine: Engine, sizes: Mapping[str, int], *, threads: int = 2, lang: str = "python"
+        self,
+        engine: Engine,
+        sizes: Mapping[str, int],
+        *,
+        threads: int = 2,
+        lang: str = "python",
+        precedence: Precedence | None = None,
     ) -> None:
         self.engine = engine
+        self.precedence = precedence or Precedence()
         self.cold = ColdSandbox(engine)
         self.sizes = dict(sizes)
         self.language = language(lang)
@@ -197,8 +205,8 @@ class Pool:
                 self._refill(item)
 
     def _rest_until(self, due: float) -> None:
-        """Wait until then; not while boxes are running out, and not at the end."""
-        while time.monotonic() < due and not self._is_low():
+        """Wait until then, and while a run has precedence; not while boxes are running out, and not at the end."""
+        while (time.monotonic() < due or self.precedence.left_seconds()) and not self._is_low():
             if self._closing.wait(STEP_SECONDS):
                 return
 

@@ -21,6 +21,7 @@ from runner.sandbox.conversation import SILENT, SLACK_SECONDS, Conversation
 from runner.sandbox.engine import Box, Engine
 from runner.sandbox.inside.streams import Capture, Facts, Rows
 from runner.sandbox.inside.zygote import HEADER, KIND_ERR, KIND_OUT, KIND_ROWS
+from runner.sandbox.precedence import Precedence
 from runner.sandbox.settings import BoxSettings
 from runner.sandbox.stream import BoxStream, StreamTimeout
 
@@ -152,10 +153,16 @@ class Sample(Conversation):
 
 
 class Line:
-    """The containers of one owner, one at a time, and the samples in flight. For one thread."""
+    """The containers of one owner, one at a time, and the samples in flight. For one thread.
 
-    def __init__(self, engine: Engine, mode: str, kind: Kind, *, keeper: str) -> None:
+    Sends nothing ahead while a run has precedence, so that the container is idle after the few it has.
+    """
+
+    def __init__(
+        self, engine: Engine, mode: str, kind: Kind, *, keeper: str, precedence: Precedence | None = None
+    ) -> None:
         self.engine, self.mode, self.kind, self.keeper = engine, mode, kind, keeper
+        self.precedence = precedence or Precedence()
         self.used_at = time.monotonic()
         self._box: Box | None = None
         self._sent = 0
@@ -207,6 +214,10 @@ class Line:
         """Send samples ahead and return the container they are in; None when none is left. Raises SandboxUnavailable."""
         if self._box is not None and self._sent >= SAMPLES and not self._flight:
             self._drop()
+        if not self._flight:
+            self.precedence.give_way()
+        elif self.precedence.left_seconds():
+            return self._box
         while len(self._flight) < WINDOW and (self._box is None or self._sent < SAMPLES):
             sample = self._waiting.popleft() if self._waiting else next(self._coming, None)
             if sample is None:

@@ -1,12 +1,15 @@
 """Bulk through a real worker, stored in the database: samples a second in each mode, loops among them, what people feel.
 
     python -m tests.benchmarks.bench_bulk [humaneval] [loops] [memory] [--times N] [--modes zygote ...] [--workers N]
+                                          [--pause SECONDS]
 
-humaneval  the 164 published references, each N times (20), in each mode that holds here; `single` gets each once
+humaneval  the 164 published references, each N times (60), in each mode that holds here; `single` gets each once
 loops      10,000 samples, one in a hundred of them without end, CPU limit 0.5 s
 memory     what the worker's memory grows by over 10,000 runs
 
-Beside the first, interactive runs are asked for all the while: from asking to hearing of the outcome. Goals are those of
+Beside the first, interactive runs are asked for all the while: from asking to hearing of the outcome. They come at random,
+one a second on average, as twenty people send them who run three a minute each; with `--pause` each comes so long after the
+end of the last, and where that is less than a box takes to be made there is always one being made beside it. Goals are those of
 design.md. Exit 1 where a goal is missed, or a sample comes to anything but its one outcome.
 """
 
@@ -15,6 +18,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -39,15 +43,17 @@ LOOPS, EVERY, LOOP_SECONDS = 10_000, 100, 0.5
 LOOPS_GOAL_SECONDS, GROWTH_GOAL_MIB, INTERACTIVE_P95 = 60, 20, 120
 RUNS = 10_000
 PATIENCE_SECONDS = 1800
+RUNS_A_SECOND = 1.0
 
 
 def main() -> int:
     """Measure what was asked for on a site of its own; return 1 where a goal was missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}")
-    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--times", type=int, default=60)
     parser.add_argument("--modes", nargs="+", default=list(GOALS))
     parser.add_argument("--workers", type=int, default=1, help="worker processes for bulk, beside the first")
+    parser.add_argument("--pause", type=float, help="seconds between interactive runs; without it at random")
     parser.add_argument("--without-people", action="store_true", help="ask for no interactive runs meanwhile")
     asked = parser.parse_args()
     program = redis_program()
@@ -96,7 +102,7 @@ class Bench:
         jobs = list(references()) * (1 if mode == "single" else self.asked.times)
         since = timezone.now()
         with workers(mode, self.asked.workers) as pids:
-            people = None if self.asked.without_people else People(self.environment)
+            people = None if self.asked.without_people else People(self.environment, self.asked.pause)
             found = self.through(jobs, f"humaneval-{mode}")
             felt = people.end() if people else []
         rate = len(jobs) / found.seconds
@@ -176,15 +182,16 @@ class Found:
 class People(threading.Thread):
     """Somebody who asks for interactive runs, one after the other, until the end."""
 
-    def __init__(self, environment: Any) -> None:
+    def __init__(self, environment: Any, pause: float | None) -> None:
         super().__init__(daemon=True)
         self.environment, self.found, self.ended = environment, list[float](), threading.Event()
+        self.pause = (lambda: random.expovariate(RUNS_A_SECOND)) if pause is None else lambda: pause
         self.start()
 
     def run(self) -> None:
         """Ask and note until `end()`; the first ones may meet a worker that only starts."""
         while not self.ended.is_set():
-            self.found += asyncio.run(times(self.environment, at_most=5))
+            self.found += asyncio.run(times(self.environment, at_most=5, pause=self.pause))
 
     def end(self) -> list[float]:
         """Return the milliseconds from asking to hearing, without those of the first second."""

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import docker
@@ -90,8 +91,10 @@ def ask(environment, queue: str, listener: str):
     return enqueue(job, environment=environment, queue=queue, listener=listener)
 
 
-async def times(environment, at_most: int = TIMES) -> list[float]:
-    """Return the milliseconds from asking to hearing that it is finished, one after the other."""
+async def times(
+    environment, at_most: int = TIMES, pause: Callable[[], float] = lambda: PAUSE_SECONDS
+) -> list[float]:
+    """Return the milliseconds from asking to hearing that it is finished, one after the other, with a pause between."""
     from asgiref.sync import sync_to_async
     from channels.layers import get_channel_layer
 
@@ -108,7 +111,7 @@ async def times(environment, at_most: int = TIMES) -> list[float]:
                 await execution.arefresh_from_db(fields=["state", "outcome"])
         assert execution.outcome == "PASSED", execution.reason
         found.append((time.perf_counter() - began) * 1000)
-        await asyncio.sleep(PAUSE_SECONDS)
+        await asyncio.sleep(pause())
     return found
 
 
