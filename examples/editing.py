@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
 from examples.importing.base import content_hash, segments_as_json
 from examples.jobs import segments_of
-from examples.languages.python import source as python
+from examples.languages.base import FunctionAbsent, SourceUnfit, Unreadable, Ways
 from examples.languages.ways import ways
-from examples.masking import (
-    MaskingError,
-    Segment,
-    Span,
-    body_span,
-    fill,
-    line_ended,
-    mask,
-    test_source,
-    trailing_comments,
-    with_tests,
-)
+from examples.masking import MaskingError, Segment, Span, fill, line_ended, test_source
 from examples.models import Version
 from examples.recontext import ContextInvalid, placed, with_placeholder
-from examples.visible import VisiblePart, visible_part
+from examples.visible import VisiblePart
 from runner.models import Environment
 
 
@@ -83,7 +71,7 @@ def edit_of(version: Version) -> Edit:
     segments = segments_of(version)
     return Edit(
         instruction=version.instruction,
-        context=with_placeholder(version.context, version.gap) if ways(version.language).editable else "",
+        context=with_placeholder(version.context, version.gap),
         reference=indentation_of(version) + version.reference,
         tests=test_source(segments),
         block=_block_source(segments),
@@ -102,13 +90,10 @@ def indentation_of(version: Version) -> str:
 def prepare(version: Version, edit: Edit) -> Proposal:
     """Return what would become of the version by this edit. Raises EditInvalid."""
     its = ways(version.language)
-    if not its.editable:
-        said = f"A version in {its.title} is changed where it came from: import it again under the same key."
-        raise EditInvalid({"reference": said})
     if edit.environment.language != version.language:
         said = f"{edit.environment.name} runs {edit.environment.language}. Choose one for {version.language}."
         raise EditInvalid({"environment": said})
-    version = _in_context(version, edit.context)
+    version = _in_context(its, version, edit.context)
     before = edit_of(version)
     edit = replace(
         edit,
@@ -120,11 +105,11 @@ def prepare(version: Version, edit: Edit) -> Proposal:
     if edit.reference == before.reference.rstrip():
         edit = replace(edit, reference=before.reference)
     reference = edit.reference.removeprefix(indentation_of(version))
-    _refuse_reference(version, reference)
-    segments = _segments(version, before, edit)
-    expected, driven = _judged_by(version, reference, segments, edit)
+    _refuse_reference(its, version, reference)
+    segments = _segments(its, version, before, edit)
+    expected, driven = _judged_by(its, version, reference, segments, edit)
     block = _driver(segments) if driven else ""
-    shown = visible_part(test_source(segments), expected, block, count=edit.visible)
+    shown = its.visible_part(test_source(segments), expected, block, count=edit.visible)
     if edit.visible > shown.total:
         raise EditInvalid(
             {
@@ -146,7 +131,7 @@ def prepare(version: Version, edit: Edit) -> Proposal:
     return Proposal(columns, edit.environment, shown)
 
 
-def _in_context(version: Version, edited: str) -> Version:
+def _in_context(its: Ways, version: Version, edited: str) -> Version:
     """Return the version in the edited context, unsaved; itself where that is as it was. Raises EditInvalid."""
     before = with_placeholder(version.context, version.gap)
     edited = _kept(edited, before)
@@ -154,7 +139,7 @@ def _in_context(version: Version, edited: str) -> Version:
         return version
     try:
         context, gap, segments = placed(
-            edited, version.focal_name, context=version.context, segments=segments_of(version)
+            its, edited, version.focal_name, context=version.context, segments=segments_of(version)
         )
     except ContextInvalid as error:
         raise EditInvalid({"context": str(error)}) from error
@@ -174,21 +159,20 @@ def _kept(text: str, before: str) -> str:
     return plain.replace("\n", "\r\n") if "\r\n" in before else plain
 
 
-def _refuse_reference(version: Version, reference: str) -> None:
-    """Raise EditInvalid where the body is not Python in its place, or is not all of the focal body."""
+def _refuse_reference(its: Ways, version: Version, reference: str) -> None:
+    """Raise EditInvalid where the body cannot be read in its place, or is not all of the focal body."""
     program = fill(version.context, version.gap, reference)
     first = version.context.encode()[: version.gap].decode().count("\n") + 1
     try:
-        tree = python.parse(program)
-        span = body_span(python.find(tree, version.focal_name), python.Positions(program))
-    except python.SourceInvalid as error:
+        spans = its.body_spans(program, version.focal_name)
+    except Unreadable as error:
         said = f"Line {max(error.line - first + 1, 1)}: {error.message}. Mend it, with the indentation of the others."
         raise EditInvalid({"reference": said}) from error
-    except (python.FunctionNotFound, MaskingError) as error:
+    except (FunctionAbsent, MaskingError) as error:
         raise EditInvalid(
             {"reference": f"{error}. Give the body of {version.focal_name}, without its signature."}
         ) from error
-    if span != Span(version.gap, version.gap + len(reference.encode())):
+    if Span(version.gap, version.gap + len(reference.encode())) not in spans:
         raise EditInvalid(
             {
                 "reference": f"This is not exactly the body of {version.focal_name}: a docstring, a second definition or"
@@ -197,16 +181,16 @@ def _refuse_reference(version: Version, reference: str) -> None:
         )
 
 
-def _segments(version: Version, before: Edit, edit: Edit) -> tuple[Segment, ...]:
+def _segments(its: Ways, version: Version, before: Edit, edit: Edit) -> tuple[Segment, ...]:
     """Return the tests where they belong: what was not edited stays as it is, the rest where its first piece was."""
     old = segments_of(version)
     end = len(version.context.encode())
     if edit.tests != before.tests:
         at = next((each.offset for each in old if each.kind == "function"), end)
-        old = _replaced(old, "function", _pieces(line_ended(edit.tests), at, version.expected))
+        old = _replaced(old, "function", _pieces(its, line_ended(edit.tests), at, version.expected))
     if edit.block != before.block:
         at = next((each.offset for each in old if each.kind == "block"), end)
-        _parsed("block", edit.block)
+        _named(its.defined, "block", edit.block, its)
         old = _replaced(
             old, "block", [Segment(at, line_ended(edit.block), "block")] if edit.block.strip() else []
         )
@@ -219,58 +203,40 @@ def _replaced(old: Sequence[Segment], kind: str, new: Sequence[Segment]) -> tupl
     return (*old[:first], *new, *(each for each in old[first:] if each.kind != kind))
 
 
-def _pieces(tests: str, offset: int, known: Sequence[str]) -> list[Segment]:
-    """Return the text cut behind each of its test functions, all at one place, so that every byte of it stays."""
-    tree = _parsed("tests", tests)
-    names = _test_names(tree, known)
+def _pieces(its: Ways, tests: str, offset: int, known: Sequence[str]) -> list[Segment]:
+    """Return the text cut into its tests, all at one place."""
+    names = _test_names(its, tests, known)
     if not names:
         raise EditInvalid(
             {"tests": "There is no test function. Define one whose name begins with test, at the top level."}
         )
-    positions = python.Positions(tests)
-    pieces, at = [], 0
-    for node in tree.body:
-        if isinstance(node, python.FUNCTIONS) and node.name in names:
-            end = trailing_comments(positions, positions.end(node), None)
-            end = (
-                positions.starts[positions.line_at(end)]
-                if positions.line_at(end) < len(positions.starts)
-                else end
-            )
-            pieces.append(Segment(offset, positions.data[at:end].decode(), "function", node.name))
-            at = end
-    rest = positions.data[at:].decode()
-    return [*pieces[:-1], replace(pieces[-1], text=pieces[-1].text + rest)]
+    return [Segment(offset, text, "function", name) for name, text in its.pieces(tests, names)]
 
 
-def _test_names(tree: ast.Module, known: Sequence[str]) -> list[str]:
-    """Return the test functions of a module: those expected before, and what is called `test*`."""
-    names = [node.name for node in tree.body if isinstance(node, python.FUNCTIONS)]
+def _test_names(its: Ways, tests: str, known: Sequence[str]) -> list[str]:
+    """Return the tests of a text: those expected before, and what is called `test*`. Raises EditInvalid."""
+    names = _named(its.tests_in, "tests", tests, its)
     return [name for name in names if name in known or name.startswith("test")]
 
 
-def _parsed(name: str, text: str) -> ast.Module:
+def _named(read: Callable[[str], list[str]], field: str, text: str, its: Ways) -> list[str]:
+    """Return the names that are read from the text of a field. Raises EditInvalid where it cannot be read."""
     try:
-        return python.parse(line_ended(text))
-    except python.SourceInvalid as error:
-        place = f"Line {error.line}: " if error.line else ""
-        raise EditInvalid({name: f"{place}{error.message}. Mend it as Python 3."}) from error
+        return read(text)
+    except Unreadable as error:
+        raise EditInvalid({field: f"{error.place}{error.message}. Mend it as {its.title}."}) from error
 
 
 def _judged_by(
-    version: Version, reference: str, segments: Sequence[Segment], edit: Edit
+    its: Ways, version: Version, reference: str, segments: Sequence[Segment], edit: Edit
 ) -> tuple[tuple[str, ...], bool]:
-    """Return which test functions must pass, and whether the block runs them, as the whole source says it."""
-    names = _test_names(_parsed("tests", edit.tests), version.expected)
-    source = with_tests(version.context, version.gap, reference, segments)
+    """Return which tests must pass, and whether the block runs them. Raises EditInvalid."""
+    names = _test_names(its, edit.tests, version.expected)
     try:
-        masked = mask(source, version.focal_name, test_names=names)
-    except (MaskingError, python.FunctionNotFound) as error:
-        raise EditInvalid({"tests": f"{error}. Name the test functions differently."}) from error
-    except python.SourceInvalid as error:
-        said = f"{error.message}. Together with the code it is not Python: begin each at the left margin."
-        raise EditInvalid({"tests": said}) from error
-    return masked.expected, bool(masked.block)
+        return its.judged_by(version.context, version.gap, reference, segments, version.focal_name, names)
+    except SourceUnfit as error:
+        field = "tests" if error.field in ("segments", "expected") else error.field
+        raise EditInvalid({field: f"{error.message}. {error.remedy}"}) from error
 
 
 def _block_source(segments: Sequence[Segment]) -> str:

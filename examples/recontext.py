@@ -6,15 +6,14 @@ counted by hand, and what is open is found as it was at the import.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import NamedTuple
 
-from examples.languages.python import source as python
-from examples.masking import PLACEHOLDER, MaskingError, Segment, body_span, fill
+from examples.languages.base import FunctionAbsent, Unreadable, Ways
+from examples.masking import PLACEHOLDER, MaskingError, Segment, fill
 
 
 class ContextInvalid(Exception):
@@ -34,37 +33,36 @@ def with_placeholder(context: str, gap: int) -> str:
     return fill(context, gap, PLACEHOLDER)
 
 
-def placed(edited: str, name: str, *, context: str, segments: Sequence[Segment]) -> Placed:
+def placed(its: Ways, edited: str, name: str, *, context: str, segments: Sequence[Segment]) -> Placed:
     """Return the edited context, opened at the function `name`, with the tests of the former `context` in it.
 
-    Raises ContextInvalid where it is not Python, has no such function, or its body is not `...`.
+    Raises ContextInvalid where it cannot be read, has no such function, or its body is not `...`.
     """
+    data = edited.encode()
     try:
-        tree = python.parse(edited)
-        focal = python.find(tree, name)
-        positions = python.Positions(edited)
-        span = body_span(focal, positions)
-    except python.SourceInvalid as error:
-        place = f"Line {error.line}: " if error.line else ""
-        raise ContextInvalid(f"{place}{error.message}. Mend it as Python 3.") from error
-    except python.FunctionNotFound as error:
+        defined = its.defined(edited)
+        spans = its.body_spans(edited, name)
+    except Unreadable as error:
+        raise ContextInvalid(f"{error.place}{error.message}. Mend it as {its.title}.") from error
+    except FunctionAbsent as error:
         raise ContextInvalid(f"{error}. The function that is open must stay, under its name.") from error
     except MaskingError as error:
         raise ContextInvalid(f"{error}. Leave {PLACEHOLDER} where it belongs.") from error
-    if positions.data[span.start : span.end].decode() != PLACEHOLDER:
+    span = next((each for each in spans if data[each.start : each.end].decode() == PLACEHOLDER), None)
+    if span is None:
         raise ContextInvalid(
             f"The body of {name} is open here: leave {PLACEHOLDER} as all of it, and edit what belongs there as the reference."
         )
-    if twice := _defined_again(tree, segments):
+    if twice := _defined_again(defined, segments):
         raise ContextInvalid(f"{', '.join(twice)}: tests are edited as tests. Take them out of the context.")
-    new = (positions.data[: span.start] + positions.data[span.end :]).decode()
+    new = (data[: span.start] + data[span.end :]).decode()
     return Placed(new, span.start, _moved(segments, context, new))
 
 
-def _defined_again(tree: ast.Module, segments: Sequence[Segment]) -> list[str]:
+def _defined_again(defined: Sequence[str], segments: Sequence[Segment]) -> list[str]:
     """Return the test functions that the context would define as well."""
     tests = {each.name for each in segments if each.kind == "function"}
-    return [node.name for node in tree.body if isinstance(node, python.FUNCTIONS) and node.name in tests]
+    return [name for name in defined if name in tests]
 
 
 def _moved(segments: Sequence[Segment], old: str, new: str) -> tuple[Segment, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from examples.assembly import Answer, Assembled
+from examples.masking import Segment, Span
 from examples.visible import VisiblePart
 
 
@@ -16,6 +17,23 @@ class SourceUnfit(ValueError):
     def __init__(self, field: str, message: str, remedy: str) -> None:
         super().__init__(f"{field}: {message}")
         self.field, self.message, self.remedy = field, message, remedy
+
+
+class Unreadable(ValueError):
+    """A text that is not of its language; `line` counts from 1, 0 when not known."""
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.message, self.line = message, line
+
+    @property
+    def place(self) -> str:
+        """The line as a message begins with it; "" where it is not known."""
+        return f"Line {self.line}: " if self.line else ""
+
+
+class FunctionAbsent(LookupError):
+    """A source defines no function of this name; the message says which come closest."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +53,12 @@ class Examined:
 class Ways(Protocol):
     """One object per language. Where nothing is open at a context's gap (in UTF-8 bytes), its methods raise MaskingError.
 
-    `title` is the language's name for people. `editable` says whether a curator can edit a version here, in place.
+    `title` is the language's name for people. `has_block` says whether code of its own may run the tests.
     """
 
     name: str
     title: str
-    editable: bool
+    has_block: bool
 
     def path(self, context: str, gap: int) -> str:
         """Return the qualified name of the function that is open at the gap."""
@@ -82,4 +100,38 @@ class Ways(Protocol):
 
     def examine(self, source: str, tests: str, block: str, expected: Sequence[str]) -> Examined:
         """Return what a source without its tests, the tests and the block hold. Raises SourceUnfit."""
+        ...
+
+    def body_spans(self, source: str, name: str) -> list[Span]:
+        """Return where the open region of each function of this qualified name lies in a source, one at least.
+
+        Raises Unreadable, FunctionAbsent, or MaskingError where nothing of it is open.
+        """
+        ...
+
+    def defined(self, source: str) -> list[str]:
+        """Return the names of the functions at the top level of a source. Raises Unreadable."""
+        ...
+
+    def tests_in(self, tests: str) -> list[str]:
+        """Return the names of the functions, or of the tests of cases, that a text of tests holds. Raises Unreadable."""
+        ...
+
+    def pieces(self, tests: str, names: Collection[str]) -> list[tuple[str, str]]:
+        """Return the text of tests cut into one piece, (name, text), for each of these tests. Raises Unreadable."""
+        ...
+
+    def judged_by(
+        self,
+        context: str,
+        gap: int,
+        reference: str,
+        segments: Sequence[Segment],
+        name: str,
+        tests: Sequence[str],
+    ) -> tuple[tuple[str, ...], bool]:
+        """Return which of the tests must pass for the function `name`, and whether the block runs them.
+
+        Raises SourceUnfit for what does not fit together.
+        """
         ...

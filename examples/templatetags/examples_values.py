@@ -16,6 +16,23 @@ def grouped(number: int) -> str:
 
 
 @register.filter
+def has_block(name: str) -> bool:
+    """Return whether code of its own may run the tests of an example in this language."""
+    return ways(name).has_block
+
+
+@register.filter
+def tests_hint(name: str) -> str:
+    """Return what belongs into the tests of an example in this language."""
+    what = (
+        "The test functions alone."
+        if has_block(name)
+        else "The test functions alone, or a line of JSON for each case."
+    )
+    return f"{what} Those called test\u2026 must pass, and so must those that had to before."
+
+
+@register.filter
 def language_title(name: str) -> str:
     """Return a language's name as people write it; as it stands where it is not known here."""
     try:

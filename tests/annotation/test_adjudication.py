@@ -289,21 +289,9 @@ def test_an_accepted_fix_of_tests_carries_the_verdicts(either_database, world, a
 
 
 @pytest.mark.parametrize("key", ["javascript/roman", "cpp/top_words"])
-def test_a_case_in_another_language_is_shown_and_mended_where_it_came_from(key, ann, curator):
+def test_a_case_in_another_language_is_shown(key, ann, curator):
     version = attempt_of(ann, RECORDS[key]).slot.version
-    page = signed_in(curator)
-    assert "Side by side" in body(page.get(reverse("adjudicate", args=[version.pk])))
-    address = reverse("fix_new", args=[version.pk])
-    assert page.get(address).status_code == 200
-    edit = edit_of(version)
-    form = {
-        name: getattr(edit, name)
-        for name in ("instruction", "context", "reference", "tests", "block", "visible")
-    }
-    form |= {"environment": version.environment.pk, "base": version.pk, "note": "n", "action": "try"}
-    refused = page.post(address, form)
-    assert refused.status_code == 422
-    assert "import it again under the same key" in body(refused)
+    assert "Side by side" in body(signed_in(curator).get(reverse("adjudicate", args=[version.pk])))
 
 
 def test_a_fix_of_the_instruction_needs_new_solves(world, curator):
@@ -355,7 +343,7 @@ def test_the_form_of_a_fix_shows_the_change_and_keeps_what_was_wrong(world, cura
     assert page.post(address, {**form, "action": "try"}).status_code == 422
     broken = page.post(address, {**form, "note": "n", "tests": "def test_x(:", "action": "try"})
     assert broken.status_code == 422
-    assert "Mend it as Python 3" in body(broken)
+    assert "Mend it as Python." in body(broken)
     assert page.post(address, {**form, "note": "n", "action": "try"}).status_code == 302
     fix = Fix.objects.get()
     assert draft_of(fix).visible == world.visible

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,12 +12,15 @@ from django.utils import timezone
 
 from annotation.assignment import take_slot
 from annotation.drafts import current_draft
+from annotation.fixing import try_fix
 from annotation.models import Attempt, User
 from annotation.runs import run_scratch, run_visible, submit
 from examples.demo.braced import records
-from examples.editing import EditInvalid, edit_of, prepare
+from examples.editing import edit_of
 from examples.importing.base import Record, segments_as_json
+from examples.models import Version
 from runner.languages import language
+from runner.models import Environment
 from runner.sandbox.base import Job
 from tests.annotation.factories import make_study, make_version
 
@@ -76,7 +80,45 @@ def test_a_run_becomes_a_job_in_its_language(key: str, ann: User) -> None:
     assert planned == [record.visible, 0, record.total]
 
 
-def test_a_version_in_another_language_is_not_edited_here(ann: User) -> None:
-    version = attempt_of(ann, RECORDS["cpp/inventory"]).slot.version
-    with pytest.raises(EditInvalid, match="import it again"):
-        prepare(version, edit_of(version))
+FORMS = {"propose_version": "example_id", "fix_new": "pk"}
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("route", FORMS)
+def test_its_forms_speak_its_language_and_have_no_block(
+    route: str, key: str, ann: User, curator: User
+) -> None:
+    version = attempt_of(ann, RECORDS[key]).slot.version
+    client = Client()
+    client.force_login(curator, backend="django.contrib.auth.backends.ModelBackend")
+    page = client.get(reverse(route, args=[getattr(version, FORMS[route])])).content.decode()
+    title = "JavaScript" if version.language == "javascript" else "C++"
+    for label in ("Tests", "Reference", "Context"):
+        assert f'label="{label}, {title}" language="{version.language}"' in page
+    assert 'name="block"' not in page
+    assert "a line of JSON for each case" in page
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_fix_is_tried_on_the_reference_and_on_what_was_submitted(
+    key: str, ann: User, curator: User
+) -> None:
+    record = RECORDS[key]
+    attempt = attempt_of(ann, record)
+    version = attempt.slot.version
+    Environment.objects.filter(pk=version.environment_id).update(
+        image_digest="sha256:0", built_at=timezone.now(), language=record.language
+    )
+    submit(attempt, function=current_draft(attempt).function, module="", key="1", now=timezone.now())
+    edit = edit_of(Version.objects.get(pk=version.pk))
+    more = edit.tests.splitlines(keepends=True)
+    more = more[:1] if record.test_source.startswith("{") else ["\n// The same once more.\n"]
+    fix = try_fix(version, replace(edit, tests=edit.tests + "".join(more)), note="Once more.", by=curator)
+    jobs = [Job.from_json(trial.execution.job_data) for trial in fix.trials.select_related("execution")]
+    assert len(jobs) == 2
+    assert {job.language for job in jobs} == {record.language}
+    assert all(more[-1] in job.tests and job.expected == record.expected for job in jobs)
+    assert any(record.reference.split("\n")[0] in job.program for job in jobs)
+    assert {trial.execution.job_data["tests"] for trial in version.trials.filter(fix=None)} == {
+        record.test_source
+    }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from examples.masking import Masked, MaskingError, Segment
+from examples.masking import Masked, MaskingError, Segment, Span
 from runner.languages.braces.outline import Definition, functions, outline
 from runner.languages.braces.statements import tests_of
 from runner.languages.braces.tokens import Dialect, SourceBroken, tokens
@@ -91,11 +91,7 @@ def mask(source: str, name: str, dialect: Dialect, *, tests: Sequence[str] = ())
     focal = next((each for own, each in functions(definitions) if own == path), None)
     if focal is None:
         raise MaskingError(f"function {name!r} is not in the source")
-    inside = source[focal.open + 1 : focal.close]
-    if not inside.strip():
-        raise MaskingError(f"nothing is open in {name!r}: its body is empty")
-    start = focal.open + 1 + len(inside) - len(inside.lstrip())
-    end = focal.close - (len(inside) - len(inside.rstrip()))
+    start, end = _inside(source, focal)
     cuts = [(start, end, "")]
     for each in tests_of(source, dialect, tests):
         behind = re.compile(r"[ \t]*(?:\n\s*)?").match(source, each.end)
@@ -112,6 +108,21 @@ def mask(source: str, name: str, dialect: Dialect, *, tests: Sequence[str] = ())
     context = "".join([*pieces, source[at:]])
     expected = tuple(segment.name for segment in segments)
     return Masked(context, gap, source[start:end], tuple(segments), "", expected)
+
+
+def body_span(source: str, function: Definition) -> Span:
+    """Return where a function's body lies, in UTF-8 bytes, without the space inside its braces. Raises MaskingError."""
+    start, end = _inside(source, function)
+    return Span(len(source[:start].encode()), len(source[:end].encode()))
+
+
+def _inside(source: str, function: Definition) -> tuple[int, int]:
+    """Return the same in characters."""
+    inside = source[function.open + 1 : function.close]
+    if not inside.strip():
+        raise MaskingError(f"nothing is open in {function.name!r}: its body is empty")
+    start = function.open + 1 + len(inside) - len(inside.lstrip())
+    return start, function.close - (len(inside) - len(inside.rstrip()))
 
 
 def starting_answer(opening: Opening) -> str:

@@ -7,14 +7,21 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from examples.assembly import Answer, Assembled
-from examples.languages.base import Examined, SourceUnfit
+from examples.languages.base import Examined, FunctionAbsent, SourceUnfit, Unreadable
 from examples.languages.braces.answers import assemble
-from examples.languages.braces.opening import JOINT, Opening, empty_body, open_context, starting_answer
+from examples.languages.braces.opening import (
+    JOINT,
+    Opening,
+    body_span,
+    empty_body,
+    open_context,
+    starting_answer,
+)
 from examples.languages.braces.visible import assertion_lines, visible_part
-from examples.masking import fill
+from examples.masking import Segment, Span, fill, test_source
 from examples.visible import VisiblePart
 from runner.languages import cases
-from runner.languages.braces.outline import outline
+from runner.languages.braces.outline import Definition, functions, outline
 from runner.languages.braces.statements import tests_of
 from runner.languages.braces.tokens import Dialect, SourceBroken
 
@@ -45,7 +52,7 @@ class BracedWays(ABC):
     name: str
     title: str
     dialect: Dialect
-    editable = False
+    has_block = False
 
     @abstractmethod
     def libraries(self, text: str) -> tuple[str, ...]:
@@ -118,3 +125,64 @@ class BracedWays(ABC):
         libraries = self.libraries(source + "\n" + ("" if cases.is_cases(tests) else tests))
         needs = tuple(each for each in libraries if not self.is_built_in(each))
         return Examined(total, -(-total // 3), libraries, needs)
+
+    def body_spans(self, source: str, name: str) -> list[Span]:
+        """Return where the bodies of the functions of this name lie, without the space inside their braces."""
+        path = tuple(name.split(JOINT[self.dialect]))
+        found = [each for own, each in functions(self._outline(source)) if own == path]
+        if not found:
+            raise FunctionAbsent(f"function {name!r} is not in the source")
+        filled = [each for each in found if source[each.open + 1 : each.close].strip()]
+        return [body_span(source, each) for each in filled or found]
+
+    def defined(self, source: str) -> list[str]:
+        """Return the names of the functions at the top level."""
+        return [each.name for each in self._outline(source) if each.kind == "function"]
+
+    def tests_in(self, tests: str) -> list[str]:
+        """Return the names of the functions at the top level, or of the tests that the cases belong to, in order."""
+        return list(self._cases(tests)) if cases.is_cases(tests) else self.defined(tests)
+
+    def pieces(self, tests: str, names: Collection[str]) -> list[tuple[str, str]]:
+        """Return the text cut behind each of the functions; of cases, the lines of each test."""
+        if cases.is_cases(tests):
+            return list(self._cases(tests).items())
+        found, at = [], 0
+        for each in self._outline(tests):
+            if each.kind == "function" and each.name in names:
+                end = tests.find("\n", each.end) + 1 or len(tests)
+                found.append((each.name, tests[at:end]))
+                at = end
+        name, last = found[-1]
+        return [*found[:-1], (name, last + tests[at:])]
+
+    def judged_by(
+        self,
+        context: str,
+        gap: int,
+        reference: str,
+        segments: Sequence[Segment],
+        name: str,  # noqa: ARG002 - no block runs tests here, so nothing depends on what is tested
+        tests: Sequence[str],
+    ) -> tuple[tuple[str, ...], bool]:
+        """Return all of the tests, none of which a block runs."""
+        block = "".join(each.text for each in segments if each.kind == "block")
+        self.examine(fill(context, gap, reference), test_source(segments), block, tests)
+        return tuple(tests), False
+
+    def _outline(self, source: str) -> tuple[Definition, ...]:
+        try:
+            return outline(source, self.dialect)
+        except SourceBroken as error:
+            raise Unreadable(error.message, error.line) from error
+
+    def _cases(self, tests: str) -> dict[str, str]:
+        """Return the lines of each test. Raises Unreadable."""
+        try:
+            found = cases.cases_of(tests)
+        except cases.CaseInvalid as error:
+            raise Unreadable(error.message, error.line) from error
+        lines, of_test = tests.split("\n"), dict[str, str]()
+        for each in found:
+            of_test[each.test] = of_test.get(each.test, "") + lines[each.line - 1] + "\n"
+        return of_test

@@ -7,9 +7,26 @@ from collections.abc import Collection, Sequence
 
 from examples.assembly import Answer, Assembled, assemble, empty_program, starting_answer
 from examples.importing.base import libraries_of, third_party
-from examples.languages.base import Examined, SourceUnfit
+from examples.languages.base import Examined, FunctionAbsent, SourceUnfit, Unreadable
 from examples.languages.python.opening import open_context
-from examples.languages.python.source import SourceInvalid, parse
+from examples.languages.python.source import (
+    FUNCTIONS,
+    FunctionNotFound,
+    Positions,
+    SourceInvalid,
+    find,
+    parse,
+)
+from examples.masking import (
+    MaskingError,
+    Segment,
+    Span,
+    body_span,
+    line_ended,
+    mask,
+    trailing_comments,
+    with_tests,
+)
 from examples.visible import VisiblePart, assertion_lines, count_assertions, default_count, visible_part
 
 
@@ -18,7 +35,7 @@ class PythonWays:
 
     name = "python"
     title = "Python"
-    editable = True
+    has_block = True
 
     def path(self, context: str, gap: int) -> str:
         """Return the qualified name of the function that is open at the gap."""
@@ -74,6 +91,62 @@ class PythonWays:
             libraries=libraries,
             needs=third_party(libraries),
         )
+
+    def body_spans(self, source: str, name: str) -> list[Span]:
+        """Return where the function's body lies, behind its docstring."""
+        tree = _read(source)
+        try:
+            return [body_span(find(tree, name), Positions(source))]
+        except FunctionNotFound as error:
+            raise FunctionAbsent(str(error)) from error
+
+    def defined(self, source: str) -> list[str]:
+        """Return the names of the functions at the top level."""
+        return [node.name for node in _read(line_ended(source)).body if isinstance(node, FUNCTIONS)]
+
+    def tests_in(self, tests: str) -> list[str]:
+        """Return the names of the functions at the top level."""
+        return self.defined(tests)
+
+    def pieces(self, tests: str, names: Collection[str]) -> list[tuple[str, str]]:
+        """Return the text cut behind each of the functions and the comments that trail it; every byte of it stays."""
+        tree, positions = _read(tests), Positions(tests)
+        found, at = [], 0
+        for node in tree.body:
+            if isinstance(node, FUNCTIONS) and node.name in names:
+                end = trailing_comments(positions, positions.end(node), None)
+                line = positions.line_at(end)
+                end = positions.starts[line] if line < len(positions.starts) else end
+                found.append((node.name, positions.data[at:end].decode()))
+                at = end
+        name, last = found[-1]
+        return [*found[:-1], (name, last + positions.data[at:].decode())]
+
+    def judged_by(
+        self,
+        context: str,
+        gap: int,
+        reference: str,
+        segments: Sequence[Segment],
+        name: str,
+        tests: Sequence[str],
+    ) -> tuple[tuple[str, ...], bool]:
+        """Return what the whole source says: which tests its block runs, or all of them."""
+        try:
+            masked = mask(with_tests(context, gap, reference, segments), name, test_names=tests)
+        except (MaskingError, FunctionNotFound) as error:
+            raise SourceUnfit("tests", str(error), "Name the test functions differently.") from error
+        except SourceInvalid as error:
+            remedy = "Together with the code it is not Python: begin each at the left margin."
+            raise SourceUnfit("tests", error.message, remedy) from error
+        return masked.expected, bool(masked.block)
+
+
+def _read(code: str) -> ast.Module:
+    try:
+        return parse(code)
+    except SourceInvalid as error:
+        raise Unreadable(error.message, error.line) from error
 
 
 def _parsed(code: str, field: str) -> ast.Module:
