@@ -1,9 +1,10 @@
 """JavaScript and C++ in real boxes: hostile submissions with one outcome each, and the examples we wrote, checked.
 
-    python -m tests.benchmarks.drill_languages [javascript] [cpp] [hostile] [examples]
+    python -m tests.benchmarks.drill_languages [javascript] [cpp] [hostile] [examples] [edits]
 
 Builds the images `node` and `cpp` where they are absent, which takes a minute each: that is why it is a drill and no test.
-Exit 1 where a submission came to anything else, where an example fails a check, or where a container was left.
+`edits` makes the next version of each example, a line of context and a test more, and checks those. Exit 1 where a submission
+came to anything else, where an example fails a check, or where a container was left.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tests.benchmarks.figures import machine
@@ -18,12 +20,19 @@ from tests.benchmarks.prepared import AT_ONCE, check_all, database, prepare
 from tests.benchmarks.records import load
 
 if TYPE_CHECKING:
+    from examples.models import Version
     from runner.models import Environment
     from runner.outcome import Measurement
     from runner.sandbox.containers import ColdSandbox
     from tests.runner.hostile_languages import LanguageCase
 
 IMAGES = {"javascript": "node", "cpp": "cpp"}
+PARTS = ("hostile", "examples", "edits")
+ONE_MORE = {
+    "javascript": "\nfunction test_one_more() {\n  assert.equal(ONE_MORE, 1);\n}\n",
+    "cpp": "\nvoid test_one_more() {\n    assert(ONE_MORE == 1);\n}\n",
+}
+LINE = {"javascript": "const ONE_MORE = 1;\n", "cpp": "const int ONE_MORE = 1;\n"}
 TRIES = 4
 
 
@@ -32,12 +41,13 @@ def main(words: list[str]) -> int:
     prepare()
     print(f"{database()}; {machine()}")
     languages = [name for name in IMAGES if name in words] or list(IMAGES)
-    parts = [part for part in ("hostile", "examples") if part in words] or ["hostile", "examples"]
+    parts = [part for part in PARTS if part in words] or PARTS
     held = True
     for name in languages:
         environment = provided(IMAGES[name])
         held = ("hostile" not in parts or hostile(name, environment)) and held
         held = ("examples" not in parts or examples(name)) and held
+        held = ("edits" not in parts or edits(name)) and held
     return 0 if held else 1
 
 
@@ -103,14 +113,57 @@ def _run(sandbox: ColdSandbox, image: str, case: LanguageCase) -> Measurement:
     raise SystemExit(f"{case.name} could not be run")
 
 
+def imported(name: str) -> int:
+    """Import a language's examples, where they are not there yet, and return how many there are."""
+    from examples.demo.braced import file_of
+    from examples.models import Example
+
+    load(file_of(name), f"demo-{name}")  # type: ignore[arg-type]
+    return Example.objects.filter(dataset__name=f"demo-{name}").count()
+
+
 def examples(name: str) -> bool:
     """Import a language's examples and check them as the product does; return whether each passed every check."""
-    from examples.demo.braced import file_of
-    from examples.models import Check, Version
+    from examples.models import Version
 
-    report = load(file_of(name), f"demo-{name}")  # type: ignore[arg-type]
-    added: int = report.added
-    versions = list(Version.objects.filter(language=name).order_by("pk"))
+    there = imported(name)
+    passed = checked(
+        f"{name}: examples", list(Version.objects.filter(language=name, number=1).order_by("pk"))
+    )
+    return passed == there == 12
+
+
+def edits(name: str) -> bool:
+    """Edit each example as a curator does, check what comes of it, and return whether each passed every check."""
+    from annotation.accounts import create_account
+    from annotation.models import User
+    from config.access import Role
+    from examples.editing import edit_of
+    from examples.models import Version
+    from examples.proposing import propose_version
+
+    there = imported(name)
+    by = User.objects.first() or create_account(username="drill", role=Role.CURATOR, password=None)
+    made = []
+    for version in Version.objects.filter(language=name, number=1).order_by("pk"):
+        edit = edit_of(version)
+        tests = edit.tests
+        tests += tests.splitlines(keepends=True)[0] if tests.startswith("{") else ONE_MORE[name]
+        lines = edit.context.splitlines(keepends=True)
+        at = next(
+            (at for at, line in enumerate(lines) if not line.startswith(("#", '"use')) and line.strip()), 0
+        )
+        context = "".join([*lines[:at], LINE[name], *lines[at:]])
+        made.append(
+            propose_version(version, replace(edit, context=context, tests=tests), note="Edited.", by=by)
+        )
+    return checked(f"{name}: edited examples", made) == there == 12
+
+
+def checked(what: str, versions: list[Version]) -> int:
+    """Check versions, print a line for each, and return how many passed every check."""
+    from examples.models import Check
+
     seconds = check_all([version.pk for version in versions])
     for version in versions:
         version.refresh_from_db()
@@ -119,8 +172,8 @@ def examples(name: str) -> bool:
     for check in failed.select_related("version__example"):
         print(f"{check.version.example.key}: {check.name} {check.state}: {check.finding[:300]}")
     passed = sum(version.check_state == "passed" for version in versions)
-    print(f"{name}: {passed} of {added} examples pass every check, in {seconds:.0f} s")
-    return passed == added == 12
+    print(f"{what}: {passed} of {len(versions)} pass every check, in {seconds:.0f} s")
+    return passed
 
 
 def _told(version: Any) -> str:
