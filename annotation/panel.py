@@ -93,6 +93,11 @@ class Result:
         return len(self.run.function) + len(self.run.module)
 
     @property
+    def replaced(self) -> bool:
+        """Return whether the person asked for a newer run before this one began: nobody failed."""
+        return _is_replaced(self.run)
+
+    @property
     def summary(self) -> str:
         """Return how many rows came to what: "2 passed, 1 failed, 1 not run"."""
         words = {"PASSED": "passed", "FAILED": "failed", "": "not run", "NOT_RUN": "not run"}
@@ -211,7 +216,9 @@ class Panel:
         if execution.is_open:
             return f"{named}: {'waiting' if execution.state == Execution.State.QUEUED else 'running'}."
         if execution.state == Execution.State.UNJUDGED:
-            return f"{named}: unjudged, our failure."
+            return (
+                f"{named}: {'replaced by a newer one' if self.shown.replaced else 'unjudged, our failure'}."
+            )
         if execution.tampered:
             return f"{named}: could not be confirmed."
         outcome = execution.get_outcome_display().lower().replace("_", " ")
@@ -284,10 +291,12 @@ class Panel:
         return tuple(ResultRow(each, "") for each in self.tests.expectations) if self.tests else ()
 
 
+def _is_replaced(run: Run) -> bool:
+    return run.execution.state == Execution.State.UNJUDGED and run.execution.reason == REPLACED
+
+
 def _word(run: Run) -> str:
-    if run.execution.state == Execution.State.UNJUDGED and run.execution.reason == REPLACED:
-        return "replaced"
-    return ""
+    return "replaced" if _is_replaced(run) else ""
 
 
 def panel_of(

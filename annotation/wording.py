@@ -92,11 +92,16 @@ def _seen(protocol: Protocol) -> tuple[str, ...]:
         if protocol.shows_visible_tests
         else "All tests stay hidden."
     )
+    others = (
+        "You alone solve each of your examples; nobody sees your work meanwhile."
+        if protocol.solvers == 1
+        else f"Each example is solved by {protocol.solvers} people who see nothing of one another."
+    )
     return (
         "An instruction, and the code around one open function. You write its body, and may add imports and helpers.",
         tests,
         "You can run snippets of your own at any time.",
-        f"Each example is solved by {counted(protocol.solvers, 'person', 'people')} who see nothing of one another.",
+        others,
     )
 
 

@@ -132,6 +132,8 @@ def test_annotators_read_every_rule_that_concerns_them():
     assert "You have 30 minutes of active time for each example." in plain
     assert "one submission" in plain
     assert "Consent" not in plain
+    assert "solved by 2 people who see nothing of one another" in words_of(Protocol(solvers=2))
+    assert "You alone solve" in words_of(Protocol(solvers=1))
     rich = words_of(
         Protocol(
             consent_text="We *store* what you write.",

@@ -191,3 +191,15 @@ def test_the_session_of_somebody_who_works_ends_later(attempt):
         client.post(reverse("beat", args=[attempt.pk]), {"tab": "t", "visible": "true"})
     session.refresh_from_db()
     assert session.expire_date > timezone.now() + timedelta(days=13)
+
+
+def test_a_run_that_a_newer_one_replaced_is_nobodys_failure(attempt):
+    work = {"function": WRONG, "module": "", "now": timezone.now()}
+    first = run_visible(attempt, key="1", **work)
+    run_visible(make_attempt(attempt.annotator), key="2", **work)  # one waits for each person, the newest
+    first.execution.refresh_from_db()
+    assert first.execution.state == "unjudged"
+    assert panel_of(attempt, now=timezone.now()).said == "Visible tests, run 1: replaced by a newer one."
+    page = browser(attempt.annotator).get(reverse("workspace", args=[attempt.pk])).content.decode()
+    assert "replaced by a newer run before it began" in page
+    assert "our failure" not in page
