@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.models import Attempt, Beat, Protocol, Run, Slot, Study, StudyPerson, User, Verdict
-from examples.importing.base import content_hash
+from examples.importing.base import Record, content_hash, segments_as_json
 from examples.models import Check, Dataset, Example, Version
 from runner.models import Environment, Execution
 from runner.outcome import Outcome
@@ -77,6 +77,13 @@ def make_version(
     if checked:
         make_checks(version)
     return version
+
+
+def columns_of(record: Record) -> dict[str, Any]:
+    """Return the columns of the version that a record becomes."""
+    names = ("language", "instruction", "focal_name", "context", "gap", "reference", "block", "visible")
+    columns = {name: getattr(record, name) for name in names}
+    return columns | {"segments": segments_as_json(record.tests), "expected": list(record.expected)}
 
 
 def make_checks(version: Version, **failed: str) -> None:

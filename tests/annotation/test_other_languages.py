@@ -17,30 +17,20 @@ from annotation.models import Attempt, User
 from annotation.runs import run_scratch, run_visible, submit
 from examples.demo.braced import records
 from examples.editing import edit_of
-from examples.importing.base import Record, segments_as_json
+from examples.importing.base import Record
 from examples.models import Version
 from runner.languages import language
 from runner.models import Environment
 from runner.sandbox.base import Job
 from tests.annotation.factories import make_study, make_version
+from tests.factories import columns_of
 
 RECORDS = {record.key: record for name in ("javascript", "cpp") for record in records(name)}
 KEYS = ("javascript/lru_cache", "javascript/roman", "cpp/inventory", "cpp/top_words")
 
 
 def attempt_of(person: User, record: Record) -> Attempt:
-    version = make_version(
-        language=record.language,
-        instruction=record.instruction,
-        focal_name=record.focal_name,
-        context=record.context,
-        gap=record.gap,
-        reference=record.reference,
-        segments=segments_as_json(record.tests),
-        block="",
-        expected=list(record.expected),
-        visible=record.visible,
-    )
+    version = make_version(**columns_of(record))
     made = take_slot(make_study(people=[person], versions=[version]), person, timezone.now())
     assert isinstance(made, Attempt)
     return made

@@ -8,11 +8,12 @@ import pytest
 
 from examples.demo.braced import records
 from examples.editing import Edit, EditInvalid, edit_of, prepare
-from examples.importing.base import Record, segments_as_json
+from examples.importing.base import Record
 from examples.jobs import segments_of
 from examples.masking import test_source, with_tests
 from examples.models import Version
 from runner.models import Environment
+from tests.factories import columns_of
 
 RECORDS = {record.key: record for name in ("javascript", "cpp") for record in records(name)}
 SCRIPTS = sorted(key for key, record in RECORDS.items() if not record.test_source.startswith("{"))
@@ -22,21 +23,8 @@ RETRY, BUFFER, ROMAN = "javascript/retry", "cpp/ring_buffer", "javascript/roman"
 
 def version_of(record: Record) -> Version:
     """The record as an unsaved version."""
-    made = Version(
-        language=record.language,
-        instruction=record.instruction,
-        focal_name=record.focal_name,
-        context=record.context,
-        gap=record.gap,
-        reference=record.reference,
-        segments=segments_as_json(record.tests),
-        block="",
-        expected=list(record.expected),
-        visible=record.visible,
-        environment=Environment(name="there", language=record.language),
-    )
-    made.content_hash = record.content_hash
-    return made
+    there = Environment(name="there", language=record.language)
+    return Version(environment=there, content_hash=record.content_hash, **columns_of(record))
 
 
 def refused(version: Version, edit: Edit) -> dict[str, str]:
