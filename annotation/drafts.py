@@ -41,16 +41,17 @@ def first_answer(attempt: Attempt) -> str:
 def save_draft(attempt: Attempt, *, function: str, module: str, base_revision: int) -> Draft:
     """Store what the editor holds as a new revision upon `base_revision`, and return it.
 
-    Text equal to what is stored adds no row. Raises DraftConflict where another page has saved other text since,
+    Text equal to what is stored adds no row, and is welcome at any time: a submission that has ended the work meanwhile
+    has stored it. Raises DraftConflict where another page has saved other text since,
     ClockStopped while the attempt is paused, TooMany beyond what is kept, and AttemptOver once the work has ended.
     Somebody whose slot went to another may go on saving: the text is theirs.
     """
-    if attempt.state not in (Attempt.State.OPEN, Attempt.State.RELEASED):
-        raise AttemptOver("The work on this example has ended; the last saved draft is kept.")
-    refuse_unfit(function, module)
     current = current_draft(attempt)
     if (current.function, current.module) == (function, module):
         return current
+    if attempt.state not in (Attempt.State.OPEN, Attempt.State.RELEASED):
+        raise AttemptOver("The work on this example has ended; the last saved draft is kept.")
+    refuse_unfit(function, module)
     if current.revision != base_revision:
         raise DraftConflict(current)
     if is_paused(attempt):

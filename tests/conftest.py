@@ -30,7 +30,19 @@ __all__ = [
 
 PASSWORD = "correct horse battery"
 # Those modules that drive Chromium longest, first of their kind, so that no process ends up alone with one.
-LONGEST = ("test_walk", "test_states", "test_shell", "test_workspace", "test_curating_look")
+LONGEST = (
+    "test_walk",
+    "test_workspace",
+    "test_states",
+    "test_closing",
+    "test_shell",
+    "test_queue_walk",
+    "test_lost_work",
+    "test_editor",
+    "test_curating_look",
+    "test_results_look",
+    "test_generation",
+)
 
 
 @pytest.fixture

@@ -281,7 +281,10 @@ class Line:
         box, self._box, self._sent = self._box, None, 0
         if box is not None:
             box.stream.close()
-            self._helper.submit(self.engine.dispose, box)
+            try:
+                self._helper.submit(self.engine.dispose, box)
+            except RuntimeError:  # the interpreter ends and starts no further thread
+                self.engine.dispose(box)
 
     def _started(self) -> Box:
         """Return the container that was started ahead, else a new one. Raises SandboxUnavailable."""

@@ -53,6 +53,10 @@ def test_after_the_end_no_draft_is_taken_and_the_last_one_is_kept(ann):
     with pytest.raises(AttemptOver):
         save_draft(attempt, function="b", module="", base_revision=1)
     assert current_draft(attempt).function == "a"
+    again = save_draft(
+        attempt, function="a", module="", base_revision=0
+    )  # what a submission brought along before
+    assert (again.revision, attempt.drafts.count()) == (1, 1)
 
 
 def test_a_text_without_measure_is_refused(ann):

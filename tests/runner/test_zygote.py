@@ -454,3 +454,17 @@ def test_two_owners_never_share_a_container(engine: Engine, plain: BuiltImage) -
     assert engine.boxes(f"tests-of-lines-{os.getpid()}") == []
     with pytest.raises(SandboxUnavailable), lines.lent(Owner("ann", LANDLOCK, kind)):
         pass
+
+
+def test_a_line_leaves_nothing_where_no_thread_can_be_started_any_more(
+    engine: Engine, plain: BuiltImage
+) -> None:
+    if modes.tried(engine, LANDLOCK, plain.digest) != modes.HOLDS:
+        pytest.skip("zygote does not hold here")
+    keeper = f"tests-of-the-end-{os.getpid()}"
+    line = Line(engine, LANDLOCK, Kind.of(job(), plain.digest), keeper=keeper)
+    measured(line, job())
+    assert len(engine.boxes(keeper)) == 1
+    line._helper.shutdown()  # what the interpreter's end has done by the time that boxes are closed
+    line.close()
+    assert engine.boxes(keeper) == []
