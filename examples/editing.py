@@ -233,7 +233,7 @@ def _judged_by(
     """Return which tests must pass, and whether the block runs them. Raises EditInvalid."""
     names = _test_names(its, edit.tests, version.expected)
     try:
-        return its.judged_by(version.context, version.gap, reference, segments, version.focal_name, names)
+        return its.judged_by(version.context, version.gap, reference, segments, names)
     except SourceUnfit as error:
         field = "tests" if error.field in ("segments", "expected") else error.field
         raise EditInvalid({field: f"{error.message}. {error.remedy}"}) from error

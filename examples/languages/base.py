@@ -127,10 +127,9 @@ class Ways(Protocol):
         gap: int,
         reference: str,
         segments: Sequence[Segment],
-        name: str,
         tests: Sequence[str],
     ) -> tuple[tuple[str, ...], bool]:
-        """Return which of the tests must pass for the function `name`, and whether the block runs them.
+        """Return which of the tests must pass, and whether the block runs them.
 
         Raises SourceUnfit for what does not fit together.
         """

@@ -162,7 +162,6 @@ class BracedWays(ABC):
         gap: int,
         reference: str,
         segments: Sequence[Segment],
-        name: str,  # noqa: ARG002 - no block runs tests here, so nothing depends on what is tested
         tests: Sequence[str],
     ) -> tuple[tuple[str, ...], bool]:
         """Return all of the tests, none of which a block runs."""

@@ -128,12 +128,13 @@ class PythonWays:
         gap: int,
         reference: str,
         segments: Sequence[Segment],
-        name: str,
         tests: Sequence[str],
     ) -> tuple[tuple[str, ...], bool]:
         """Return what the whole source says: which tests its block runs, or all of them."""
         try:
-            masked = mask(with_tests(context, gap, reference, segments), name, test_names=tests)
+            masked = mask(
+                with_tests(context, gap, reference, segments), self.path(context, gap), test_names=tests
+            )
         except (MaskingError, FunctionNotFound) as error:
             raise SourceUnfit("tests", str(error), "Name the test functions differently.") from error
         except SourceInvalid as error:
