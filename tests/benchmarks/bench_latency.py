@@ -9,7 +9,6 @@ page that shows the outcome, both by the page's clock. In the same rounds: the s
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from typing import Any
@@ -23,6 +22,7 @@ from tests.benchmarks.frames import Frames
 from tests.benchmarks.peers import PROGRAM, TESTS, milliseconds, peers
 from tests.benchmarks.site import Site, session_of, site
 from tests.benchmarks.stages import stages
+from tests.browser.chromium import FLAGS, chromium
 
 TIMES = 50
 # Until the box before is replaced and gone, which is what "warm" means: a hardened `docker run` alone takes 0.3.
@@ -84,10 +84,7 @@ def measured(served: Site, attempts: list[Any], times: int) -> dict[str, list[fl
     image = Environment.objects.get(name="plain").image_digest
     sessions = [session_of(attempt.annotator) for attempt in attempts]
     with sync_playwright() as play, peers(image) as others:
-        browser = play.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
-            args=["--no-sandbox", "--disable-gpu"],
-        )
+        browser = play.chromium.launch(executable_path=chromium(), args=FLAGS.split())
         page = opened(browser.new_context(), served, attempts[0], sessions[0])
         person = Person(served.port, sessions[1])
         address = f"/attempts/{attempts[1].pk}/"

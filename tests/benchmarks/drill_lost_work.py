@@ -31,6 +31,7 @@ from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page, sy
 
 from tests.benchmarks.figures import Table
 from tests.benchmarks.site import Site, session_of, site
+from tests.browser.chromium import FLAGS, chromium
 
 ROUNDS = 20
 PATIENCE_SECONDS = 120
@@ -302,10 +303,7 @@ def main(arguments: list[str]) -> int:
     rounds, seed = int(arguments[0]) if arguments else ROUNDS, secrets.randbits(32)
     with site(executes=False) as served, sync_playwright() as play:
         table = Table(f"What is typed is not lost, {served.stores}, seed {seed}", unit="seconds for a round")
-        browser = play.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
-            args=["--no-sandbox", "--disable-gpu"],
-        )
+        browser = play.chromium.launch(executable_path=chromium(), args=FLAGS.split())
         drill = Drill(served, browser, seed, table)
         drill.alone(network, rounds)
         drill.alone(session, rounds)

@@ -25,6 +25,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import User
 from runner.models import Environment, Worker
+from tests.browser.chromium import FLAGS, PACKAGE, chromium
 from tests.browser.eye import Eye
 from tests.services import free_port, listens, wait_until
 
@@ -35,19 +36,15 @@ os.environ.setdefault(
     "DJANGO_ALLOW_ASYNC_UNSAFE", "1"
 )  # Playwright's sync API runs an event loop in this thread
 
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-    " --disable-component-update --disable-sync"
-)
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     """Debian's Chromium instead of Playwright's own download."""
-    program = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-    if not Path(program).exists():
-        pytest.skip("no Chromium: `apt-get install chromium` (make test does this as root)")
+    program = chromium()
+    if program is None:
+        pytest.skip(f"no Chromium: `apt-get install {PACKAGE}` (make test does this as root)")
     return {**browser_type_launch_args, "executable_path": program, "args": FLAGS.split()}
 
 
