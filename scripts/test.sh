@@ -33,7 +33,7 @@ set_up() {
 build_images() {
     local room status=0
     room=$(mktemp -d)
-    BENCHWRIGHT_DATA=$room .venv/bin/python manage.py migrate --verbosity 0 &&
+    .venv/bin/python -m tests.migrated "$room" &&
         BENCHWRIGHT_DATA=$room .venv/bin/python manage.py build_environments || status=$?
     rm -rf "$room"
     return $status

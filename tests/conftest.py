@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from enum import IntEnum
 
@@ -11,6 +12,7 @@ from annotation.accounts import create_account
 from annotation.models import User
 from config.access import Role
 from tests.flushing import frozen_releases_can_be_flushed
+from tests.migrated import migrated_file
 from tests.services import (
     chosen_database,
     either_database,
@@ -43,6 +45,18 @@ LONGEST = (
     "test_results_look",
     "test_generation",
 )
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """The test database is a copy of one that is migrated already; Django finds nothing left to migrate."""
+    from django.conf import settings
+
+    default = settings.DATABASES["default"]
+    if default["ENGINE"] == "config.sqlite":
+        shutil.copy(migrated_file(), default["TEST"]["NAME"])
+        return True
+    return False
 
 
 @pytest.fixture

@@ -23,6 +23,8 @@ from typing import Any
 
 import pytest
 
+from tests.migrated import fill_postgres
+
 STARTS_WITHIN_SECONDS = 60
 
 
@@ -188,15 +190,16 @@ def redis_url() -> Iterator[str]:
 def migrated_postgres(postgres_url: str, django_db_setup: None, django_db_blocker: Any) -> dict[str, Any]:
     """Django's settings of the session's Postgres, with our tables in it."""
     import environ
-    from django.core.management import call_command
     from django.db import connections
 
     from config.settings import POSTGRES
 
     options = {**POSTGRES["OPTIONS"], "pool": {"min_size": 1, "max_size": 30}}
     stored = {**environ.Env.db_url_config(postgres_url), **POSTGRES, "OPTIONS": options}
+    programs = postgres_programs()
+    assert programs is not None
+    fill_postgres(postgres_url, programs)
     with django_db_blocker.unblock(), _default_database(stored) as settings:
-        call_command("migrate", verbosity=0, interactive=False)
         # knox makes its own token table although ours replaces it; Django forgets it when it empties the rest.
         connections["default"].cursor().execute("DROP TABLE IF EXISTS knox_authtoken")
     return settings

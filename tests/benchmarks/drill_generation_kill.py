@@ -30,7 +30,8 @@ from tests.examples.generation import killed_run
 from tests.examples.generation.dying_worker import POINTS
 from tests.examples.generation.replies import REPLIES, kind_of
 from tests.examples.generation.sample import SAMPLE
-from tests.runner.killing import Place, left_by, migrate
+from tests.migrated import give_tables
+from tests.runner.killing import Place, left_by
 from tests.scripted_endpoint import Act, Say, ScriptedEndpoint, scripted_endpoint
 from tests.services import redis_program, redis_server
 
@@ -82,8 +83,8 @@ def drill(room: Path, redis_url: str, image: str) -> bool:
     """Run it, print what came of it, and return whether everything holds."""
     with scripted_endpoint(steady) as server:
         variables = {"REDIS_URL": redis_url, "BENCHWRIGHT_LLM_URL": server.base_url}
+        give_tables(room)
         place = Place(room, {**variables, "BENCHWRIGHT_LLM_CONCURRENCY": "3"})
-        migrate(place)
         told(place, "make", image, str(BUDGET))
         with watched(room) as watch:
             died = [killed(place, point) for point in POINTS]

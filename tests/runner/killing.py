@@ -20,8 +20,9 @@ from typing import Any
 
 import docker
 
-from tests.migrated import give_tables
+from tests.migrated import fill_postgres, give_tables
 from tests.runner.dying_worker import POINTS
+from tests.services import postgres_programs
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = [
@@ -161,9 +162,9 @@ def drills_on_postgres(room: Path, postgres_url: str, redis_url: str, image: str
     places = []
     with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
         connection.execute("CREATE DATABASE drill_migrated")
-        first = Place(room / "migrated", {"DATABASE_URL": f"{server}/drill_migrated"})
-        first.room.mkdir(parents=True)
-        migrate(first)
+        programs = postgres_programs()
+        assert programs is not None
+        fill_postgres(f"{server}/drill_migrated", programs)
         for number, point in enumerate(POINTS, start=6):
             connection.execute(f"CREATE DATABASE drill_{point} TEMPLATE drill_migrated")
             variables = {
@@ -177,16 +178,6 @@ def drills_on_postgres(room: Path, postgres_url: str, redis_url: str, image: str
             elsewhere = {"BENCHWRIGHT_DATA": str(room / f"{point}-elsewhere")}
             places.append(Place(room / point, variables, elsewhere))
     return at_once(places, image)
-
-
-def migrate(place: Place) -> None:
-    """Make the tables."""
-    subprocess.run(
-        [sys.executable, "manage.py", "migrate", "-v0", "--skip-checks"],
-        cwd=ROOT,
-        env=place.environment(),
-        check=True,
-    )
 
 
 def at_once(places: list[Place], image: str) -> list[Result]:
