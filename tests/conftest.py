@@ -48,8 +48,8 @@ LONGEST = (
 
 
 @pytest.fixture(scope="session")
-def django_db_keepdb() -> bool:
-    """The test database is a copy of one that is migrated already; Django finds nothing left to migrate."""
+def django_db_keepdb(django_db_modify_db_settings: None) -> bool:
+    """The test database, whose name is final by now, is a copy of one in which nothing is left to migrate."""
     from django.conf import settings
 
     default = settings.DATABASES["default"]

@@ -1,30 +1,29 @@
-"""Every route, socket and API operation is tried as anonymous, stranger, fellow annotator and owner: nobody is sent
+"""Every route and API operation is tried as anonymous, stranger, fellow annotator and owner: nobody is sent
 a reference, a hidden test or another's work. A route without a rule in tests/blindness/rules.py fails by its name."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from typing import Any
 
 import pytest
-from asgiref.sync import async_to_sync
-from asgiref.testing import ApplicationCommunicator
-from channels.layers import get_channel_layer
-from django.conf import settings
+from django.db import transaction
 from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import resolve, reverse
+from pytest_django import DjangoDbBlocker
 
-from annotation.models import Attempt
-from annotation.runs import listener_of
-from config.asgi import application
-from tests.blindness.routes import Route, api_operations, http_routes, socket_routes
+from tests.blindness.routes import Route, api_operations, http_routes
 from tests.blindness.rules import HELD_OUT as HELD_OUT_ROUTES
-from tests.blindness.rules import RULES, SOCKET_RULES, Rule, is_of_a_library, rule_for
+from tests.blindness.rules import RULES, Rule, is_of_a_library, rule_for
 from tests.blindness.world import (
     CONTEXT,
     HELD_OUT,
     HIDDEN,
+    KINDS,
     OTHERS,
     OTHERS_TEXT,
     OUTPUT,
@@ -32,11 +31,10 @@ from tests.blindness.world import (
     REFERENCE,
     VISIBLE,
     World,
+    client_of,
     make_world,
 )
 
-# Curators come last: what they change is nobody else's matter any more.
-KINDS = ("anonymous", "stranger", "other", "owner", "reader", "curator")
 ROUTES = http_routes()
 FILL = {
     "object_id": "1",
@@ -48,10 +46,33 @@ FILL = {
 }
 
 
+@contextmanager
+def undone() -> Iterator[None]:
+    """Undo at the end what was written meanwhile."""
+    block = transaction.atomic()
+    block._from_testcase = True  # type: ignore[attr-defined] # durable transactions may begin inside, as in a TestCase
+    with block:
+        yield
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
+    """The marked example and the people around it; making them takes longer than trying a route."""
+    lasting = ExitStack()
+    with django_db_blocker.unblock():
+        lasting.enter_context(undone())
+        world = make_world()
+    yield world
+    with django_db_blocker.unblock():
+        lasting.close()
+
+
 @pytest.fixture
-def world(db: None) -> World:
-    """The marked example and the people around it."""
-    return make_world()
+def world(made: World, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
+    """The world as it was made: what a test changes in it is undone."""
+    with django_db_blocker.unblock(), undone():
+        yield deepcopy(made)
 
 
 def path_of(route: Route, rule: Rule, world: World) -> str:
@@ -87,14 +108,6 @@ def everything_in(response: Any) -> str:
 def kept_by(response: HttpResponseBase) -> set[str]:
     """Return the words of the answer's Cache-Control."""
     return {word.strip() for word in response.headers.get("Cache-Control", "").split(",")}
-
-
-def client_of(world: World, kind: str) -> Client:
-    """Return a browser signed in as that kind of person; a fault of the site answers 500 instead of raising."""
-    client = Client(raise_request_exception=False)
-    if person := world.person(kind):
-        client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
-    return client
 
 
 def answers(path: str, form: dict[str, Any], client: Client) -> list[tuple[str, Any]]:
@@ -179,59 +192,3 @@ def test_every_operation_of_the_api_schema_leads_to_a_route_with_a_rule_and_only
     filled = re.sub(r"\{(\w+)\}", lambda found: EXAMPLES_OF[found[1]], path)
     assert resolve(filled).view_name in RULES, f"{method} {path} has no rule in tests/blindness/rules.py"
     assert method in ("get", "post"), f"{method} {path} is tried by no test here"
-
-
-def test_every_socket_has_a_rule():
-    assert sorted(socket_routes()) == sorted(SOCKET_RULES)
-
-
-async def heard(path: str, headers: list[tuple[bytes, bytes]], *groups: str) -> tuple[bool, list[list[str]]]:
-    """Return whether a socket is admitted, and what it is sent at once, then as executions of each group change."""
-    scope = {"type": "websocket", "path": path, "headers": headers, "query_string": b"", "subprotocols": []}
-    socket = ApplicationCommunicator(application, scope)
-    await socket.send_input({"type": "websocket.connect"})
-    admitted = (await socket.receive_output(20))["type"] == "websocket.accept"
-    said = [await _until_silent(socket)] if admitted else []
-    for group in groups if admitted else ():
-        change = {"type": "execution.changed", "execution": 1, "sequence": 1, "open": False}
-        await get_channel_layer().group_send(group, change)
-        said.append(await _until_silent(socket))
-    await socket.send_input({"type": "websocket.disconnect", "code": 1000})
-    await socket.wait(20)
-    return admitted, said
-
-
-async def _until_silent(socket: ApplicationCommunicator) -> list[str]:
-    said = []
-    while not await socket.receive_nothing(timeout=0.5):
-        said.append(str(await socket.receive_output()))
-    return said
-
-
-def headers_of(world: World, kind: str) -> list[tuple[bytes, bytes]]:
-    """Return the headers by which a browser of that kind of person opens a socket."""
-    headers = [(b"origin", b"http://127.0.0.1"), (b"host", b"127.0.0.1")]
-    if cookies := client_of(world, kind).cookies:
-        session = cookies[settings.SESSION_COOKIE_NAME].value
-        headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={session}".encode()))
-    return headers
-
-
-@pytest.mark.parametrize("pattern", sorted(SOCKET_RULES))
-@pytest.mark.parametrize("kind", KINDS)
-def test_socket_admits_those_it_may_and_sends_no_mark_to_those_who_may_not_see_it(
-    kind: str, pattern: str, transactional_db: None
-):
-    """An admitted page is sent the state at once, so there is something to look at; then it hears of its own changes only."""
-    world = make_world()
-    rule = SOCKET_RULES[pattern]
-    path = "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(rule.arguments(world)[found[1]]), pattern)
-    others = [listener_of(attempt) for attempt in Attempt.objects.exclude(pk=world.attempt.pk)]
-    assert others
-    groups = (*others, listener_of(world.attempt))
-    admitted, said = async_to_sync(heard)(path, headers_of(world, kind), *groups)
-    assert admitted is (kind in rule.who)
-    if admitted:
-        assert [bool(frames) for frames in said] == [True, *(False for _ in others), True]
-    marks = world.forbidden(kind)
-    assert [mark for mark in marks for frames in said for text in frames if mark in text] == []

@@ -11,8 +11,9 @@ from annotation.models import Slot, Study
 from annotation.revealing import reveal
 from annotation.runs import listener_of
 from tests.blindness.rules import RULES
-from tests.blindness.world import HIDDEN, REFERENCE, World, make_world
-from tests.test_blindness import client_of, everything_in, headers_of, heard, refused
+from tests.blindness.world import HIDDEN, REFERENCE, World, client_of, make_world
+from tests.test_blindness import everything_in, refused
+from tests.test_blindness_sockets import headers_of, heard
 
 SECRET = (REFERENCE, HIDDEN)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.test import Client
 from django.utils import timezone
 from django.utils.text import slugify
 
@@ -44,6 +45,9 @@ REFERENCE, HIDDEN = "mark_of_reference", "mark_of_hidden"
 OWN, OTHERS, OTHERS_TEXT = "mark_of_own", "mark_of_others", "mark_of_text"
 OUTPUT, HELD_OUT = "mark_of_output", "mark_of_held_out"
 MODEL = "mark_of_model"
+
+# Curators come last: what they change is nobody else's matter any more.
+KINDS = ("anonymous", "stranger", "other", "owner", "reader", "curator")
 
 # What nobody may be sent but those who curate; and beside it what belongs to the owner of the attempt alone.
 SECRET = (REFERENCE, HIDDEN, OTHERS, OTHERS_TEXT, OUTPUT, HELD_OUT, MODEL)
@@ -298,3 +302,11 @@ def _finished_work(study: Study, person: User, now: Any) -> tuple[Attempt, Run]:
     close_attempt(attempt, answers=answers, now=now)
     attempt.refresh_from_db()
     return attempt, submission
+
+
+def client_of(world: World, kind: str) -> Client:
+    """Return a browser signed in as that kind of person; a fault of the site answers 500 instead of raising."""
+    client = Client(raise_request_exception=False)
+    if person := world.person(kind):
+        client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+    return client
