@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.core.management import call_command
 from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import resolve, reverse
@@ -46,33 +45,20 @@ FILL = {
 }
 
 
-@contextmanager
-def undone() -> Iterator[None]:
-    """Undo at the end what was written meanwhile."""
-    block = transaction.atomic()
-    block._from_testcase = True  # type: ignore[attr-defined] # durable transactions may begin inside, as in a TestCase
-    with block:
-        yield
-        transaction.set_rollback(True)
-
-
 @pytest.fixture(scope="module")
 def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
-    """The marked example and the people around it; making them takes longer than trying a route."""
-    lasting = ExitStack()
+    """The marked example and the people around it, committed: making them takes longer than trying a route."""
     with django_db_blocker.unblock():
-        lasting.enter_context(undone())
         world = make_world()
     yield world
     with django_db_blocker.unblock():
-        lasting.close()
+        call_command("flush", verbosity=0, interactive=False)
 
 
 @pytest.fixture
-def world(made: World, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
-    """The world as it was made: what a test changes in it is undone."""
-    with django_db_blocker.unblock(), undone():
-        yield deepcopy(made)
+def world(made: World, db: None) -> World:
+    """The world as it was made: what a test changes in it is rolled back."""
+    return deepcopy(made)
 
 
 def path_of(route: Route, rule: Rule, world: World) -> str:
