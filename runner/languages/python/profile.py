@@ -27,7 +27,13 @@ INSIDE = (
 )
 SUPERVISOR = "runner.sandbox.inside.supervisor"
 ZYGOTE = "runner.sandbox.inside.zygote"
-INSIDE_ZYGOTE = (*INSIDE, "runner.sandbox.inside.confine", "runner.sandbox.inside.immortal", ZYGOTE)
+INSIDE_ZYGOTE = (
+    *INSIDE,
+    "runner.sandbox.inside.confine",
+    "runner.sandbox.inside.immortal",
+    "runner.sandbox.inside.gaps",
+    ZYGOTE,
+)
 # Loaded before the job comes, so that a submission does not wait for them.
 PRELOADED = (
     "math,re,collections,itertools,functools,typing,string,random,heapq,bisect,operator,copy,decimal,datetime"
