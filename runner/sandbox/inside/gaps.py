@@ -1,18 +1,16 @@
-"""Puts the memory of a process in order for its forks: what they allocate lies together, what is mapped they inherit.
+"""Fills what is free between the objects of a process, so that what its forks allocate lies together.
 
 A fork that writes into a gap between older blocks copies the page around it, and so does the process it came from. What
 a short sample allocates touches half as many pages where it is put side by side. Nothing is freed again: a zygote keeps
 its gaps full for as long as it lives.
 
-Standard library only. Where an interpreter, C library or kernel does otherwise, less is gained and nothing breaks.
-Sources: Objects/obmalloc.c of CPython (pools of blocks of one size, and their header); mallinfo2(3), malloc_trim(3);
-vma_needs_copy in mm/memory.c of Linux.
+Standard library only. Where an interpreter or C library allocates otherwise, less is gained and nothing breaks. Sources:
+Objects/obmalloc.c of CPython (pools of blocks of one size, and their header); mallinfo2(3), malloc_trim(3).
 """
 
 from __future__ import annotations
 
 import ctypes
-from contextlib import suppress
 
 POOL_BYTES, POOL_HEADER = 1 << 14, 48
 POOLED_SIZES = range(16, 513, 16)
@@ -84,20 +82,3 @@ def _fill_heap() -> None:
             libc.free(block)
             size = size * 3 // 4
     libc.malloc_trim(0)
-
-
-def take_files_along() -> None:
-    """Let forks inherit which pages of mapped files are in place; else each asks for them anew, one after the other.
-
-    The kernel copies that for a mapping in which something was written, so a byte of each is written as it is. To be
-    called while this process may be looked into.
-    """
-    with suppress(OSError), open("/proc/self/maps") as maps, open("/proc/self/mem", "r+b", 0) as memory:
-        for line in maps:
-            where, rights, _, _, inode = line.split()[:5]
-            if inode != "0" and rights[:2] == "r-":
-                start = int(where.partition("-")[0], 16)
-                memory.seek(start)
-                byte = memory.read(1)
-                memory.seek(start)
-                memory.write(byte)

@@ -28,7 +28,7 @@ from contextlib import suppress
 
 from runner.sandbox.inside.confine import Confinement, confinement, landlock_abi
 from runner.sandbox.inside.counting import Clock, OpenCounters
-from runner.sandbox.inside.gaps import fill_gaps, take_files_along
+from runner.sandbox.inside.gaps import fill_gaps
 from runner.sandbox.inside.immortal import keep_for_good
 from runner.sandbox.inside.process import become_child, unmarked, wipe
 from runner.sandbox.inside.process import dumpable as let_look
@@ -304,7 +304,6 @@ def serve(play: Play, mode: str) -> None:
     for end in (listen, wake):
         os.set_blocking(end, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    take_files_along()
     let_look(False)
     zygote = Zygote(play, confined, listen)
     gc.disable()
