@@ -105,7 +105,19 @@ def _next(member: StudyPerson, now: datetime, tried: set[int]) -> Attempt | Noth
         if slot is not None:
             tried.add(slot.pk)
             return _take(slot, person, now)
-    return _deferred_attempt(study, person, now) or why_nothing(member, now)
+    if deferred := _deferred_attempt(study, person, now):
+        return deferred
+    nothing = why_nothing(member, now)
+    if nothing.reason == Reason.YOURS_DONE and _came_free(study, person, now):
+        tried.clear()
+        return None
+    return nothing
+
+
+def _came_free(study: Study, person: User, now: datetime) -> bool:
+    """Return whether a slot that was held when we looked for one has been given back since."""
+    slot = _first_slot(study, person, now, but=set())
+    return slot is not None and slot.state == Slot.State.FREE
 
 
 def why_nothing(member: StudyPerson, now: datetime) -> NothingToTake:

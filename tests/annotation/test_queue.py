@@ -11,7 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from annotation.accounts import create_account
-from annotation.assignment import NothingToTake, Reason, available_to, take_slot
+from annotation.assignment import NothingToTake, Reason, available_to, take_slot, why_nothing
 from annotation.attempts import AttemptOver, Refused, close_attempt, give_up, settle
 from annotation.broken import decide, put_in_place
 from annotation.drafts import save_draft
@@ -114,6 +114,22 @@ def test_a_declined_example_goes_back_at_once_and_never_to_the_same_person(ann, 
     assert study.slots.filter(state="free").count() == 2
     assert taken(study, ben).slot_id == attempt.slot_id
     assert Parting.objects.get().reason == "I wrote this library"
+
+
+def test_what_is_given_back_while_one_is_told_why_there_is_nothing_is_taken(ann, ben, monkeypatch):
+    study = make_study(people=[ann, ben], versions=1, solvers=1)
+    held = taken(study, ben)
+    answers = []
+
+    def given_back_meanwhile(*arguments):
+        if not answers:
+            decline(held, reason="not for me", now=timezone.now())
+        answers.append(why_nothing(*arguments))
+        return answers[-1]
+
+    monkeypatch.setattr("annotation.assignment.why_nothing", given_back_meanwhile)
+    assert taken(study, ann).slot_id == held.slot_id
+    assert answers == [NothingToTake(Reason.YOURS_DONE)]
 
 
 def test_what_was_deferred_can_be_declined(ann):
