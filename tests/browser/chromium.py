@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-# Chromium without the program around its pages, which nobody sees here: half the processor time of `chromium --headless`.
+# Chromium without the program around its pages, which nobody sees here: tests take a third less time than with it.
 PACKAGE = "chromium-headless-shell"
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
