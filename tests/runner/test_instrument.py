@@ -201,7 +201,7 @@ def test_several_threads_may_instrument_at_once() -> None:
     """CPython's own parser fails here now and then without the lock, see runner/languages/python/parsing.py."""
     texts = [
         "def test_a():\n" + "".join(f"    assert [{n}, ({k}, {{{k}: {n}}})]\n" for k in range(300))
-        for n in range(12)
+        for n in range(40)
     ]
     with ThreadPoolExecutor(4) as threads:
         made = list(threads.map(lambda text: instrument(text, "", ("test_a",)), texts))
